@@ -18,12 +18,21 @@ let onlyTests = Context.environment["CAMBIUM_TEST_TARGETS"]?.split(separator: ",
 // Programs in the manner of tutorials, each with the output that it has to have in its head. A test runs them.
 var swiftDataPrograms = [
   "01-trips", "03-predicates", "05-uniqueness", "07-model-actor", "21-todo", "22-recipes", "23-notes", "24-fitness",
-  "25-contacts", "26-music",
+  "25-contacts", "26-music", "27-quiz", "28-expenses", "29-reader", "30-chat", "31-stores", "32-schema",
+  "33-observation", "34-conditions", "35-classes", "36-tree", "37-required", "38-by-hand", "39-sync", "40-repository",
+  "41-league",
 ]
 // `import SwiftData` as it is, which is Apple's own module on Apple's platforms.
 #if !canImport(Darwin)
   swiftDataPrograms.append("20-bookshelf")
 #endif
+// To build them takes longer than to run their test, which is left out of release builds with them.
+if Context.environment["CAMBIUM_PROGRAMS"] == "no" || onlyTests.map({ !$0.contains("CambiumSwiftDataTests") }) ?? false
+{
+  swiftDataPrograms = []
+}
+
+func programTarget(_ name: String) -> String { "SwiftData" + name.replacing("-", with: "") }
 
 let package = Package(
   name: "cambium",
@@ -84,12 +93,13 @@ let package = Package(
       exclude: ["Models"], swiftSettings: notOptimized),
     // As modules of new applications are set up.
     .testTarget(
-      name: "CambiumIsolationTests", dependencies: ["Cambium"],
+      name: "CambiumIsolationTests", dependencies: ["Cambium", "CambiumSwiftData"],
       swiftSettings: [.defaultIsolation(MainActor.self), .enableUpcomingFeature("MemberImportVisibility")]),
     .testTarget(
       name: "CambiumSwiftDataTests",
       dependencies: ["Cambium", "CambiumSwiftData"]
-        + swiftDataPrograms.map { .byName(name: "SwiftData" + $0.replacing("-", with: "")) }),
+        + swiftDataPrograms.map { Target.Dependency.byName(name: programTarget($0)) },
+      swiftSettings: notOptimized),
     .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumEngine"]),
     .testTarget(
       name: "FuzzTests",
@@ -106,14 +116,16 @@ let package = Package(
 #endif
 
 for name in swiftDataPrograms {
-  package.targets.append(
-    .executableTarget(
-      name: "SwiftData" + name.replacing("-", with: ""),
-      dependencies: [name == "20-bookshelf" ? "SwiftData" : "CambiumSwiftData"],
-      path: "Tests/SwiftDataPrograms/" + name,
-      // As Xcode sets up a new application.
-      swiftSettings: name == "20-bookshelf"
-        ? [.defaultIsolation(MainActor.self), .enableUpcomingFeature("MemberImportVisibility")] : []))
+  let isAsFromXcode = name == "20-bookshelf"
+  // As Xcode sets up a new application: the declarations belong to the main actor, and a file sees the members of modules that it
+  // imports itself.
+  let asFromXcode: [SwiftSetting] = [
+    .defaultIsolation(MainActor.self), .enableUpcomingFeature("MemberImportVisibility"),
+  ]
+  let program = Target.executableTarget(
+    name: programTarget(name), dependencies: [isAsFromXcode ? "SwiftData" : "CambiumSwiftData"],
+    path: "Tests/SwiftDataPrograms/" + name, swiftSettings: notOptimized + (isAsFromXcode ? asFromXcode : []))
+  package.targets.append(program)
 }
 
 if let onlyTests { package.targets.removeAll { $0.type == .test && !onlyTests.contains($0.name) } }

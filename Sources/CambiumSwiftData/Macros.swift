@@ -11,6 +11,9 @@
 ///
 /// Values may be numbers, texts, dates, data, UUIDs, URLs, enumerations and structures that are `Codable`, arrays of those,
 /// and other models. ``Transient()`` leaves a property out. A class may inherit from another model.
+///
+/// Two models are equal if they are the same instance. A class with a `==` of its own has to name the protocol, as in
+/// `final class Trip: Hashable`, because the compiler finds the function twice otherwise.
 @attached(
   member, conformances: Observable, PersistentModel, Sendable,
   names: named(_$backingData), named(persistentBackingData), named(schemaMetadata), named(init),

@@ -1,6 +1,7 @@
-import CambiumSwiftData
 import Foundation
 import Testing
+
+@testable import CambiumSwiftData
 
 @ModelActor actor Keeper {
   func add(_ name: String) { modelContext.insert(Person(name)) }
@@ -74,6 +75,34 @@ import Testing
     #expect(ids.count == 2)
     #expect(await keeper.name(of: ids[0]) == "Ada")
     #expect(await !keeper.isOnMainThread())
+  }
+
+  @MainActor @Test func nothingKeepsAContainerThatNobodyHas() async throws {
+    weak var gone: ContainerStores?
+    weak var goneActor: Keeper?
+    do {
+      let container = try makeContainer()
+      let context = container.mainContext
+      context.insert(Person("Ada"))
+      try context.save()
+      let keeper = Keeper(modelContainer: container)
+      await keeper.saveByItself()
+      await keeper.add("Grace")
+      try await container.close()
+      (gone, goneActor) = (container.stores, keeper)
+    }
+    #expect(goneActor == nil)
+    for _ in 0..<1000 where gone != nil { await Task.yield() }
+    #expect(gone == nil)
+  }
+
+  @MainActor @Test func aMainContextOutlivesItsContainer() throws {
+    func context() throws -> ModelContext { try makeContainer().mainContext }
+    let context = try context()
+    context.insert(Person("Ada"))
+    try context.save()
+    #expect(context.container.mainContext === context && context.container == context.container)
+    #expect(try ModelContext(context.container).fetchCount(FetchDescriptor<Person>()) == 1)
   }
 
   @Test func manyActorsWorkAtOnce() async throws {

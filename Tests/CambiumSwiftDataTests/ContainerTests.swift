@@ -97,6 +97,22 @@ import Testing
     #expect(try other.fetchCount(FetchDescriptor<Person>()) == 0 && other.fetchCount(FetchDescriptor<Vehicle>()) == 0)
   }
 
+  @Test func aSearchBesideContextsTellsHowFarItIsAndCanBeCancelled() async throws {
+    let container = try makeContainer()
+    let context = ModelContext(container)
+    for number in 0..<2_000 { context.insert(Person("\(number)", age: number)) }
+    try context.save()
+    let old = FetchDescriptor<Person>(predicate: #Predicate { $0.age >= 1_000 }, sortBy: [SortDescriptor(\.age)])
+    let found = try await container.identifiers(of: old) { _, _ in }
+    #expect(found.count == 1_000 && (context.model(for: found[0]) as? Person)?.age == 1_000)
+    let search = Task { try await container.identifiers(of: old) }
+    search.cancel()
+    await #expect(throws: CancellationError.self) { _ = try await search.value }
+    await #expect(throws: SwiftDataError.unsupportedPredicate) {
+      _ = try await container.identifiers(of: FetchDescriptor<Person>(predicate: #Predicate { $0.isSelected }))
+    }
+  }
+
   @Test func twoContainersShareAFile() throws {
     try inFolder { folder in
       let configuration = ModelConfiguration(url: folder.appendingPathComponent("a.store"))

@@ -156,6 +156,21 @@ import Testing
     #expect(made == id)
   }
 
+  @Test func anIdentifierOfAnotherStoreGivesAModelWithoutContext() throws {
+    let context = ModelContext(try makeContainer())
+    let ada = Person("Ada", age: 36)
+    context.insert(ada)
+    try context.save()
+    let other = ModelContext(try makeContainer())
+    let stranger = try #require(other.model(for: ada.persistentModelID) as? Person)
+    #expect(stranger.modelContext == nil && stranger.name == "" && stranger.age == 0)
+    #expect(other.recordedErrors.count == 1 && !other.hasChanges)
+    #expect(try other.existingModel(for: ada.persistentModelID) as Person? == nil)
+    #expect(other.registeredModel(for: ada.persistentModelID) as Person? == nil)
+    let id = ada.persistentModelID
+    #expect(try other.fetchCount(FetchDescriptor<Person>(predicate: #Predicate { $0.persistentModelID == id })) == 0)
+  }
+
   @Test func aModelKeepsItsContext() throws {
     let container = try makeContainer()
     let context = ModelContext(container)

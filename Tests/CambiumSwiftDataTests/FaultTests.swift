@@ -46,6 +46,41 @@ import Testing
     #expect(try other.existingModel(for: ada.persistentModelID) as Person? == nil)
   }
 
+  @Test func aModelThatIsDeletedUnsavedLeavesItsContext() throws {
+    let context = ModelContext(try makeContainer())
+    context.undoManager = UndoManager()
+    let ada = Person("Ada")
+    context.insert(ada)
+    context.processPendingChanges()
+    context.delete(ada)
+    context.processPendingChanges()
+    #expect(ada.modelContext == nil && !ada.isDeleted && !ada.hasChanges && !context.hasChanges)
+    context.undoManager?.undo()
+    #expect(ada.modelContext === context && context.hasChanges)
+    try context.save()
+    context.delete(ada)
+    #expect(ada.modelContext === context && ada.isDeleted)
+  }
+
+  @Test func aDeletedModelCannotBeInsertedAgain() throws {
+    let context = ModelContext(try makeContainer())
+    let (ada, grace, bo) = (Person("Ada"), Person("Grace"), Person("Bo"))
+    context.insert(bo)
+    context.rollback()
+    context.insert(ada)
+    try context.save()
+    context.insert(grace)
+    context.delete(grace)
+    context.delete(ada)
+    try context.save()
+    for person in [ada, grace, bo] {
+      context.insert(person)
+      #expect(throws: SwiftDataError.missingModelContext, "\(person.name)") { try context.save() }
+      context.rollback()
+    }
+    #expect(try context.fetchCount(FetchDescriptor<Person>()) == 0)
+  }
+
   @Test func aRequiredDestinationThatIsGoneIsAModelWithoutValues() throws {
     let container = try makeContainer()
     let context = ModelContext(container)
@@ -162,6 +197,22 @@ import Testing
     context.insert(Values())
     #expect { try context.save() } throws: { "\($0)".contains("Values") }
     #expect(throws: SwiftDataError.unknownSchema) { _ = try context.fetch(FetchDescriptor<Values>()) }
+  }
+
+  @Test func tooFewDestinationsAreNotSaved() throws {
+    let container = try ModelContainer(
+      for: Band.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    let context = ModelContext(container)
+    context.insert(Band())
+    #expect {
+      try context.save()
+    } throws: { error in
+      let cause = (error as? SwiftDataError)?.cambiumError
+      return cause?.code == .validationRelationshipLacksMinimumCount && cause?.key == "members"
+    }
+    #expect(context.insertedModelsArray.count == 1)
+    #expect(container.schema.entity(for: Band.self)?.relationshipsByName["members"]?.isOptional == false)
+    #expect(container.schema.entity(for: Band.self)?.relationshipsByName["guests"]?.isOptional == true)
   }
 
   @Test func aRequiredRelationshipThatLeadsNowhereIsNotSaved() throws {

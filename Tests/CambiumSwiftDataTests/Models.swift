@@ -139,10 +139,31 @@ struct Renamed: Codable, Equatable {
   init(length: Int) { self.length = length }
 }
 
+/// Properties whose names other libraries keep for themselves.
+@Model final class Names {
+  var description: String = "description"
+  var copy: Int = 1
+  var hash: Int = 2
+  var entity: String = "entity"
+  var `class`: String = "class"
+  var isUpdated = true
+  var zone: Names?
+  var place = Place(latitude: 0, longitude: 0)
+  #Index<Names>([\.place.latitude, \.copy])
+  #Unique<Names>([\.copy, \.place.longitude])
+  init() {}
+}
+
+@Model final class Band {
+  @Relationship(minimumModelCount: 1) var members: [Topic] = []
+  @Relationship(minimumModelCount: 1) var guests: [Loan]?
+  init() {}
+}
+
 /// A container in memory of the models that the tests share.
 func makeContainer() throws -> ModelContainer {
   try ModelContainer(
-    for: Person.self, Values.self, Vehicle.self, Truck.self, Tanker.self,
+    for: Person.self, Values.self, Vehicle.self, Truck.self, Tanker.self, Names.self,
     configurations: ModelConfiguration(isStoredInMemoryOnly: true))
 }
 

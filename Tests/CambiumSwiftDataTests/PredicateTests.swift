@@ -142,6 +142,7 @@ import Testing
     }
     #expect(try titles(SortDescriptor(\.title)) == ["A9", "a10", "b1"])
     #expect(try titles(SortDescriptor(\.title, comparator: .lexical)) == ["A9", "a10", "b1"])
+    #expect(try titles(SortDescriptor(\.title, comparator: .localizedStandard)) == ["A9", "a10", "b1"])
     #expect(throws: SwiftDataError.unsupportedSortDescriptor) { _ = try titles(SortDescriptor(\.upper)) }
     let byUpperName = FetchDescriptor<Paper>(sortBy: [SortDescriptor(\.author?.shouting)])
     #expect(throws: SwiftDataError.unsupportedSortDescriptor) { _ = try scene.context.fetch(byUpperName) }
@@ -159,6 +160,10 @@ import Testing
     #expect(try context.aggregate(.minimum(\.name), of: FetchDescriptor<Person>()) == "Ada")
     #expect(try context.aggregate(.maximum(\.nickname), of: FetchDescriptor<Person>()) == "Enchantress")
     #expect(try context.aggregate(.count(\.nickname), of: FetchDescriptor<Person>()) == 2)
+    let lines = #Expression<Paper, Int> { $0.pages * 40 }
+    #expect(try context.aggregate(.sum(lines), of: FetchDescriptor<Paper>()) == 4680)
+    #expect(
+      try context.aggregate(.maximum(#Expression<Person, Int> { $0.papers.count }), of: FetchDescriptor<Person>()) == 2)
     let none = FetchDescriptor<Person>(predicate: #Predicate { $0.age < 0 })
     #expect(try context.aggregate(.sum(\.age), of: none) == 0 && context.aggregate(.average(\.age), of: none) == nil)
     let groups = try context.aggregate(.count, .sum(\.pages), by: \.author?.name, of: FetchDescriptor<Paper>())

@@ -69,6 +69,41 @@ import Testing
     Self.check(read, draft: nil)
   }
 
+  @Test func propertiesMayHaveAnyName() throws {
+    let context = ModelContext(try makeContainer())
+    let names = Names()
+    names.copy = 5
+    names.entity = "other"
+    names.zone = Names()
+    names.zone?.place.longitude = 1
+    context.insert(names)
+    try context.save()
+    let found = try context.fetch(
+      FetchDescriptor<Names>(
+        predicate: #Predicate { $0.copy == 5 && $0.entity == "other" && $0.isUpdated && $0.zone?.description != "" },
+        sortBy: [SortDescriptor(\.class), SortDescriptor(\.hash)]))
+    #expect(found == [names] && names.description == "description" && names.zone?.hash == 2)
+    #expect(!names.isDeleted && !names.hasChanges)
+  }
+
+  @Test func fieldsOfStructuresAreUniqueAndIndexed() throws {
+    let container = try makeContainer()
+    let entity = try #require(container.schema.entity(for: Names.self))
+    #expect(entity.indices == [["place.latitude", "copy"]])
+    #expect(entity.uniquenessConstraints == [["copy", "place.longitude"]])
+    let context = ModelContext(container)
+    for number in 0..<2 {
+      let names = Names()
+      names.hash = number
+      names.place.latitude = 60
+      context.insert(names)
+      try context.save()
+    }
+    let found = try ModelContext(container).fetch(
+      FetchDescriptor<Names>(predicate: #Predicate { $0.place.latitude > 50 }))
+    #expect(found.map(\.hash) == [1])
+  }
+
   @Test func initialValuesAreThoseOfTheClass() throws {
     let container = try makeContainer()
     let context = ModelContext(container)

@@ -13,7 +13,7 @@ extension SchemaBuilder {
   func checkPropertyName(_ name: String, place: String) throws(SchemaError) {
     try checkComponent(name, place: place)
     if reservedPropertyNames.contains(name) {
-      throw .invalidName(name, place: place, reason: "managed objects have a member of that name")
+      throw .invalidName(name, place: place, reason: "key paths mean the object itself by it")
     }
   }
 
@@ -302,12 +302,6 @@ extension SchemaBuilder {
   }
 }
 
-/// Names of members that every managed object has without parameters, which a property would hide.
-let reservedPropertyNames: Set<String> = [
-  "self", "class", "superclass", "hash", "description", "debugDescription", "isProxy", "zone", "retain", "release",
-  "autorelease", "retainCount", "copy", "mutableCopy", "init", "dealloc", "entity", "objectID", "managedObjectContext",
-  "hasChanges", "hasPersistentChangedValues", "isInserted", "isUpdated", "isDeleted", "isFault", "faultingState",
-  "changedValues", "changedValuesForCurrentEvent", "awakeFromInsert", "awakeFromFetch", "prepareForDeletion",
-  "willSave",
-  "didSave", "willTurnIntoFault", "didTurnIntoFault", "validateForInsert", "validateForUpdate", "validateForDelete",
-]
+/// Names that key paths give a meaning. Core Data refuses those of all members of its objects, because it finds properties
+/// by the names of methods.
+let reservedPropertyNames: Set<String> = ["self", "objectID"]

@@ -73,7 +73,7 @@ extension ModelClass {
     return """
       \(modifiers) var schemaMetadata: [CambiumSwiftData.Schema.PropertyMetadata] {
         func _$of<_$Model: \(name)>(_: _$Model.Type) -> [CambiumSwiftData.Schema.PropertyMetadata] {
-          var _$list: [CambiumSwiftData.Schema.PropertyMetadata] = \(inherited)
+          \(lines.isEmpty ? "let" : "var") _$list: [CambiumSwiftData.Schema.PropertyMetadata] = \(inherited)
       \(appended)    return _$list
         }
         return _$of(Self.self)

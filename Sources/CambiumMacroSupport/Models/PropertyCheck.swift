@@ -26,6 +26,10 @@ struct PropertyCheck {
   ]
 
   private func checkName() throws(Refusal) {
+    if name == "objectID" || name == "self" {
+      throw Refusal(
+        message: "conditions call the model itself '\(name)': choose another name", offset: variable.name.offset)
+    }
     guard Self.reserved.contains(name) else { return }
     throw Refusal(
       message: "each model has a member '\(name)' already: choose another name, and keep the old one in the store with "

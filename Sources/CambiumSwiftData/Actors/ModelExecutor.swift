@@ -22,7 +22,7 @@ public final class DefaultSerialModelExecutor: SerialModelExecutor, @unchecked S
   public init(modelContext: ModelContext) {
     self.modelContext = modelContext
     modelContext.autosave.run(on: self)
-    modelContext.container.add(self)
+    modelContext.stores.add(self)
   }
 
   /// Runs a job behind those that came before.

@@ -10,10 +10,11 @@ final class Autosave {
   enum Place {
     case nobody
     case mainActor
-    case executor(DefaultSerialModelExecutor)
+    case executor
   }
 
   private(set) var place: Place
+  private weak var executor: DefaultSerialModelExecutor?
   var isEnabled = false
   /// Between two saves that are made so, in seconds.
   var interval = 0.5
@@ -24,7 +25,10 @@ final class Autosave {
   init(_ place: Place) { self.place = place }
 
   /// Has an actor's executor run the saves.
-  func run(on executor: DefaultSerialModelExecutor) { place = .executor(executor) }
+  func run(on executor: DefaultSerialModelExecutor) {
+    place = .executor
+    self.executor = executor
+  }
 
   /// A save begins, however it came about.
   func didBegin() { isScheduled = false }
@@ -43,7 +47,7 @@ final class Autosave {
         if delay > 0 { try? await Task.sleep(for: .seconds(delay)) }
         weakContext?.autosave.save(weakContext)
       }
-    case .executor(let executor):
+    case .executor:
       weak let weakExecutor = executor
       if delay > 0 {
         Task {
@@ -51,7 +55,7 @@ final class Autosave {
           weakExecutor?.start { $0.autosave.save($0) }
         }
       } else {
-        executor.start { $0.autosave.save($0) }
+        weakExecutor?.start { $0.autosave.save($0) }
       }
     }
   }

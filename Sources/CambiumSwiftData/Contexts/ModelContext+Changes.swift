@@ -6,19 +6,27 @@ extension ModelContext {
 
   /// Inserts a model, and the models that its relationships lead to. To insert one of this context's again does nothing.
   ///
-  /// A class that the container's schema lacks, and a model of another context, are noted as errors, and the next save
-  /// throws.
+  /// A class that the container's schema lacks, a model of another context, and a model that was deleted or rolled back are
+  /// noted as errors, and the next save throws.
   public func insert<T: PersistentModel>(_ model: T) {
     let row = model._$row
     if let other = row.managedObjectContext {
-      guard other !== managedObjectContext else { return }
+      guard other !== managedObjectContext else { return row.isDeleted ? noteThatItWasDeleted(model) : () }
       return managedObjectContext.note(
         SwiftDataError(
           .missingModelContext,
           "a \(T.self) of another context cannot be inserted; look it up here by its persistentModelID"),
         losesChange: true)
     }
+    if !row.isNew { return noteThatItWasDeleted(model) }
     managedObjectContext.insert(row)
+  }
+
+  private func noteThatItWasDeleted<T: PersistentModel>(_ model: T) {
+    managedObjectContext.note(
+      SwiftDataError(
+        .missingModelContext, "a \(T.self) that was deleted or rolled back cannot be inserted again; make a new one"),
+      losesChange: true)
   }
 
   /// Inserts a model. The spelling of SwiftData's first beta.

@@ -10,8 +10,10 @@ import Foundation
 /// done by one `ManagedObjectContext` of `Cambium`, with the merge policy `mergeByPropertyObjectTrump`: if others have changed
 /// the same model, each property that was changed here wins.
 public final class ModelContext: SendableMetatype {
-  /// The container.
-  public let container: ModelContainer
+  let stores: ContainerStores
+  /// The container, unless this is its main context, which it keeps.
+  private let keptContainer: ModelContainer?
+  private weak var mainContainer: ModelContainer?
   /// The context of the object graph that does the work, for use with `Cambium`.
   public let managedObjectContext: ManagedObjectContext
   let autosave: Autosave
@@ -27,7 +29,9 @@ public final class ModelContext: SendableMetatype {
   public convenience init(_ container: ModelContainer) { self.init(container, .confinement) }
 
   init(_ container: ModelContainer, _ type: ConcurrencyType) {
-    self.container = container
+    stores = container.stores
+    keptContainer = type == .mainQueue ? nil : container
+    mainContainer = type == .mainQueue ? container : nil
     let context = ManagedObjectContext(
       concurrencyType: type, persistentStoreCoordinator: container.persistentStoreCoordinator)
     managedObjectContext = context
@@ -36,7 +40,16 @@ public final class ModelContext: SendableMetatype {
     context.automaticallyMergesChangesFromParent = type == .mainQueue
     context.observeObjects(RowObserver.shared)
     context.face = self
-    context.afterSaving { [unowned self] in self.post($0) }
+    // A weak reference would slow down all others: each model has one.
+    context.afterSaving { [unowned context] in (context.face as? ModelContext)?.post($0) }
+  }
+
+  /// The container.
+  public var container: ModelContainer {
+    if let known = keptContainer ?? mainContainer { return known }
+    let made = ModelContainer(of: self)
+    mainContainer = made
+    return made
   }
 
   deinit { managedObjectContext.face = nil }
@@ -91,7 +104,7 @@ public final class ModelContext: SendableMetatype {
   func maker(of row: ModelRow) -> ModelMaker? {
     let entity = row.entity
     if let lastMaker, lastMaker.entity === entity { return lastMaker.maker }
-    guard let modelClass = container.classes[entity.name] else { return nil }
+    guard let modelClass = stores.classes[entity.name] else { return nil }
     let found = maker(of: modelClass)
     lastMaker = (entity, found)
     return found

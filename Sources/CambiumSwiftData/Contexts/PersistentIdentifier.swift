@@ -67,7 +67,8 @@ public struct PersistentIdentifier: Sendable, Identifiable {
   /// The identifier in the object graph of a container; nil if none of its stores can have the model.
   func objectID(in coordinator: PersistentStoreCoordinator) -> ManagedObjectID? {
     switch source {
-    case .object(let id): return id
+    case .object(let id):
+      return coordinator.persistentStores.contains { $0.identifier == id.storeIdentifier } ? id : nil
     case .named(let store?, let entity, let number):
       return coordinator.managedObjectID(store: store, entityName: entity, number: number)
     case .named(nil, _, _): return nil

@@ -8,13 +8,16 @@ import Foundation
 ///     for (carrier, (flights, delay)) in try context.aggregate(
 ///       .count, .average(\.delay), by: \.carrier, of: FetchDescriptor<Flight>()) { … }
 ///
+/// What is computed of each model may be an expression: `.sum(#Expression<Flight, Int> { $0.arrival - $0.departure })`.
+///
 /// Values that are missing do not count. Of no values a sum is zero, and the others are `nil`.
 public struct Aggregate<T: PersistentModel, Value> {
-  let expression: (ModelClass) throws -> FetchExpression
+  let expression: (ContainerStores) throws -> FetchExpression
   let read: (Any?) throws -> Value
 
-  private init(_ expression: @escaping (ModelClass) throws -> FetchExpression, _ read: @escaping (Any?) throws -> Value)
-  {
+  private init(
+    _ expression: @escaping (ContainerStores) throws -> FetchExpression, _ read: @escaping (Any?) throws -> Value
+  ) {
     (self.expression, self.read) = (expression, read)
   }
 
@@ -22,7 +25,14 @@ public struct Aggregate<T: PersistentModel, Value> {
     _ function: @escaping (FetchExpression) -> FetchExpression, _ keyPath: PartialKeyPath<T>,
     _ read: @escaping (Any?) throws -> Value
   ) {
-    self.init({ function(FetchExpression(forKeyPath: try $0.storedPath(of: keyPath))) }, read)
+    self.init({ _ in function(FetchExpression(forKeyPath: try ModelClass.of(T.self).storedPath(of: keyPath))) }, read)
+  }
+
+  private init<Output>(
+    _ function: @escaping (FetchExpression) -> FetchExpression, _ expression: FoundationExpression<T, Output>,
+    _ read: @escaping (Any?) throws -> Value
+  ) {
+    self.init({ function(try FetchExpression(expression, naming: ModelNames(stores: $0))) }, read)
   }
 }
 
@@ -42,6 +52,11 @@ extension Aggregate where Value: ModelAttribute & AdditiveArithmetic {
     Aggregate({ .sum($0) }, keyPath) { try FetchedValue.read($0, as: Value?.self) ?? .zero }
   }
 
+  /// The sum of what an expression gives.
+  public static func sum(_ expression: FoundationExpression<T, Value>) -> Aggregate {
+    Aggregate({ .sum($0) }, expression) { try FetchedValue.read($0, as: Value?.self) ?? .zero }
+  }
+
   /// The sum of a number that may be missing.
   public static func sum(_ keyPath: KeyPath<T, Value?>) -> Aggregate {
     Aggregate({ .sum($0) }, keyPath) { try FetchedValue.read($0, as: Value?.self) ?? .zero }
@@ -52,6 +67,13 @@ extension Aggregate where Value == Double? {
   /// The average of a number.
   public static func average<N: ModelAttribute & AdditiveArithmetic>(_ keyPath: KeyPath<T, N>) -> Aggregate {
     Aggregate({ .average($0) }, keyPath) { try FetchedValue.read($0, as: Double?.self) }
+  }
+
+  /// The average of what an expression gives.
+  public static func average<N: ModelAttribute & AdditiveArithmetic>(
+    _ expression: FoundationExpression<T, N>
+  ) -> Aggregate {
+    Aggregate({ .average($0) }, expression) { try FetchedValue.read($0, as: Double?.self) }
   }
 
   /// The average of a number that may be missing.
@@ -66,6 +88,12 @@ extension Aggregate {
     Aggregate({ .min($0) }, keyPath) { try FetchedValue.read($0, as: V?.self) }
   }
 
+  /// The least of what an expression gives.
+  public static func minimum<V: ModelAttribute>(_ expression: FoundationExpression<T, V>) -> Aggregate
+  where Value == V? {
+    Aggregate({ .min($0) }, expression) { try FetchedValue.read($0, as: V?.self) }
+  }
+
   /// The least value of those that are there.
   public static func minimum<V: ModelAttribute>(_ keyPath: KeyPath<T, V?>) -> Aggregate where Value == V? {
     Aggregate({ .min($0) }, keyPath) { try FetchedValue.read($0, as: V?.self) }
@@ -74,6 +102,12 @@ extension Aggregate {
   /// The greatest value.
   public static func maximum<V: ModelAttribute>(_ keyPath: KeyPath<T, V>) -> Aggregate where Value == V? {
     Aggregate({ .max($0) }, keyPath) { try FetchedValue.read($0, as: V?.self) }
+  }
+
+  /// The greatest of what an expression gives.
+  public static func maximum<V: ModelAttribute>(_ expression: FoundationExpression<T, V>) -> Aggregate
+  where Value == V? {
+    Aggregate({ .max($0) }, expression) { try FetchedValue.read($0, as: V?.self) }
   }
 
   /// The greatest value of those that are there.

@@ -11,7 +11,7 @@ extension ModelContext {
     var models: [T] = []
     models.reserveCapacity(rows.count)
     let modelClass = ModelClass.of(T.self)
-    if container.schema.classes.contains(where: { $0.superclass === modelClass }) {
+    if stores.schema.classes.contains(where: { $0.superclass === modelClass }) {
       for row in rows { models.append(try model(of: row, as: T.self)) }
       return models
     }
@@ -93,10 +93,10 @@ extension ModelContext {
   // MARK: By identifiers
 
   /// The model of an identifier. If the context does not have it, one whose row is read when a property is. If there is no such
-  /// row, or the identifier is of another store, its properties read as their initial values, and
-  /// ``PersistentModel/isDeleted`` is true; see ``existingModel(for:)``.
+  /// row, its properties read as their initial values, and then ``PersistentModel/isDeleted`` is true. If the identifier is of
+  /// another store, the context notes an error, and the model belongs to no context. See ``existingModel(for:)``.
   public func model(for persistentModelID: PersistentIdentifier) -> any PersistentModel {
-    if let id = persistentModelID.objectID(in: container.persistentStoreCoordinator),
+    if let id = persistentModelID.objectID(in: stores.coordinator),
       let found = model(of: managedObjectContext.object(with: id))
     {
       return found
@@ -107,7 +107,7 @@ extension ModelContext {
     managedObjectContext.note(
       SwiftDataError(.missingModelContext, "the container has no model of the identifier \(persistentModelID)"),
       losesChange: false)
-    let modelClass = container.classes[persistentModelID.entityName] ?? container.schema.classes.first
+    let modelClass = stores.classes[persistentModelID.entityName] ?? stores.schema.classes.first
     func make<M: PersistentModel>(_ type: M.Type) -> any PersistentModel { ModelClass.of(type).makeNew(as: type) }
     guard let modelClass else { return make(NoModel.self) }
     return make(modelClass.type)
@@ -115,7 +115,7 @@ extension ModelContext {
 
   /// The model of an identifier, if the context has it. Reads nothing.
   public func registeredModel<T: PersistentModel>(for persistentModelID: PersistentIdentifier) -> T? {
-    guard let id = persistentModelID.objectID(in: container.persistentStoreCoordinator) else {
+    guard let id = persistentModelID.objectID(in: stores.coordinator) else {
       return insertedModelsArray.first { $0.persistentModelID == persistentModelID } as? T
     }
     return managedObjectContext.registeredObject(for: id).flatMap { model(of: $0) } as? T
@@ -126,7 +126,7 @@ extension ModelContext {
   ///
   /// - Throws: what reading throws.
   public func existingModel<T: PersistentModel>(for persistentModelID: PersistentIdentifier) throws -> T? {
-    guard let id = persistentModelID.objectID(in: container.persistentStoreCoordinator) else {
+    guard let id = persistentModelID.objectID(in: stores.coordinator) else {
       return registeredModel(for: persistentModelID)
     }
     do {
@@ -147,14 +147,14 @@ extension ModelContext {
   /// The request of the object graph.
   func request<T: PersistentModel, Result>(_ descriptor: FetchDescriptor<T>) throws -> FetchRequest<Result> {
     let modelClass = ModelClass.of(T.self)
-    guard container.classes[modelClass.entityName] === modelClass else {
+    guard stores.classes[modelClass.entityName] === modelClass else {
       throw SwiftDataError(
         .unknownSchema, "the container's schema has no \(T.self); name the class in ModelContainer(for:)")
     }
     let request = FetchRequest<Result>(entityName: modelClass.entityName)
     if let predicate = descriptor.predicate {
       request.predicate = try mappingErrors {
-        try FetchPredicate(predicate, naming: ModelNames(container: container))
+        try FetchPredicate(predicate, naming: ModelNames(stores: stores))
       }
     }
     if !descriptor.sortBy.isEmpty { request.sortDescriptors = try descriptor.sortBy.map { try SortKey.of($0) } }

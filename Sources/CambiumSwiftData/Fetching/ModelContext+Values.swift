@@ -30,7 +30,7 @@ extension ModelContext {
     _ aggregate: Aggregate<T, V>, of descriptor: FetchDescriptor<T>
   ) throws -> V {
     let request: FetchRequest<[String: Any]> = try request(unordered(descriptor))
-    request.propertiesToFetch = [.expression("value", try aggregate.expression(.of(T.self)))]
+    request.propertiesToFetch = [.expression("value", try mappingErrors { try aggregate.expression(stores) })]
     let found = try mappingErrors { try managedObjectContext.fetch(request) }
     return try aggregate.read(found.first?["value"])
   }
@@ -47,7 +47,8 @@ extension ModelContext {
     let request: FetchRequest<[String: Any]> = try request(unordered(descriptor))
     var properties: [FetchProperty] = [.keyPath(path)]
     for aggregate in repeat each aggregates {
-      properties.append(.expression("value\(properties.count)", try aggregate.expression(modelClass)))
+      properties.append(
+        .expression("value\(properties.count)", try mappingErrors { try aggregate.expression(stores) }))
     }
     request.propertiesToFetch = properties
     request.propertiesToGroupBy = [path]

@@ -4,7 +4,7 @@ import Foundation
 
 /// Tells the translator of predicates what key paths and captured values of models stand for.
 struct ModelNames: PredicateNaming {
-  let container: ModelContainer
+  let stores: ContainerStores
 
   func name(of keyPath: AnyKeyPath, in type: Any.Type) throws -> PredicateName? {
     if let model = type as? any PersistentModel.Type {
@@ -24,7 +24,7 @@ struct ModelNames: PredicateNaming {
 
   func meaning(of captured: Any) throws -> CapturedMeaning? {
     if let identifier = captured as? PersistentIdentifier {
-      return .object(identifier.objectID(in: container.persistentStoreCoordinator))
+      return .object(identifier.objectID(in: stores.coordinator))
     }
     // Values of the translator's own types are left to it.
     guard !(captured is any ModelAttribute), let codable = captured as? any Codable else { return nil }

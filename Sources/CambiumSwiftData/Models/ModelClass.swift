@@ -150,7 +150,9 @@ private enum EarlyModel {
 
   /// The entities of classes, by their names. Nothing if the classes make no model; the container says why.
   static func entities(of classes: [ModelClass]) -> [String: EarlyEntity] {
-    guard let model = try? SchemaCompiler.model(of: classes, isEarly: true), (try? model.takeIntoUse()) != nil else { return [:] }
+    guard let model = try? SchemaCompiler.model(of: classes, isEarly: true), (try? model.takeIntoUse()) != nil else {
+      return [:]
+    }
     models.withLock { $0.append(model) }
     return model.entitiesByName.mapValues { EarlyEntity($0) }
   }

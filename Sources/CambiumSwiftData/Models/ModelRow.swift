@@ -26,6 +26,9 @@ public final class ModelRow: ManagedObject {
   /// The model, if there is one.
   var model: AnyObject? { owner.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() } }
 
+  /// Whether the model was deleted before it was ever saved, so that no save has anything to do with it.
+  var isDeletedUnsaved: Bool { isDeleted && objectID.isTemporaryID }
+
   /// The context of the model.
   var modelContext: ModelContext? { face as? ModelContext }
 

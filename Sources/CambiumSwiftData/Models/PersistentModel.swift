@@ -28,8 +28,12 @@ public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, 
 }
 
 extension PersistentModel {
-  /// The context; `nil` before the model is inserted, and after its deletion was saved.
-  public var modelContext: ModelContext? { _$row.managedObjectContext == nil ? nil : _$context }
+  /// The context; `nil` before the model is inserted, and after its deletion was saved. A model that is deleted before it was
+  /// ever saved leaves the context at once.
+  public var modelContext: ModelContext? {
+    let row = _$row
+    return row.managedObjectContext == nil || row.isDeletedUnsaved ? nil : _$context
+  }
 
   /// The identifier, which names the model in other contexts and processes as well. Temporary until the model is saved.
   public var persistentModelID: PersistentIdentifier { PersistentIdentifier(of: _$row) }
@@ -43,7 +47,7 @@ extension PersistentModel {
   /// Whether the next save deletes the model, or its row was found to be gone.
   public var isDeleted: Bool {
     let row = _$row
-    return row.isDeleted && row.managedObjectContext != nil
+    return row.isDeleted && row.managedObjectContext != nil && !row.isDeletedUnsaved
   }
 
   /// Whether both are the same instance.

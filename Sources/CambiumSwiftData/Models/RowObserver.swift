@@ -26,7 +26,7 @@ final class RowObserver: ObjectObserver {
     for case let row as ModelRow in context.registeredObjects where row.observed != nil {
       for property in row.modelClass?.properties ?? [] {
         guard case .toMany(let type) = property.kind,
-          entities.contains(where: { models.container.classes[$0]?.lineage.contains(ObjectIdentifier(type)) ?? false })
+          entities.contains(where: { models.stores.classes[$0]?.lineage.contains(ObjectIdentifier(type)) ?? false })
         else { continue }
         row.tell(of: property)
       }

@@ -19,13 +19,23 @@ extension Schema {
 
     /// What is said of a relationship.
     public struct Option: Hashable, Sendable, CustomDebugStringConvertible {
-      enum Kind: Hashable, Sendable { case unique, ordered }
+      enum Kind: Hashable, Sendable { case unique, ordered, rule(DeleteRule) }
       let kind: Kind
 
       /// No two models lead to the same destination.
       public static var unique: Option { Option(kind: .unique) }
       /// The destinations keep the order that they are given. SwiftData has no such option.
       public static var ordered: Option { Option(kind: .ordered) }
+
+      /// The spelling of the delete rule in SwiftData's first beta.
+      @available(*, deprecated, message: "write deleteRule: .cascade")
+      public static var cascade: Option { Option(kind: .rule(.cascade)) }
+      /// The spelling of the delete rule in SwiftData's first beta.
+      @available(*, deprecated, message: "write deleteRule: .deny")
+      public static var deny: Option { Option(kind: .rule(.deny)) }
+      /// The spelling of the delete rule in SwiftData's first beta.
+      @available(*, deprecated, message: "write deleteRule: .nullify, or nothing")
+      public static var nullify: Option { Option(kind: .rule(.nullify)) }
 
       /// The option's name.
       public var debugDescription: String { "\(kind)" }
@@ -49,7 +59,7 @@ extension Schema {
     public let inverseName: String?
     /// The key path of the relationship that leads back, as the class gives it.
     public let inverseKeyPath: AnyKeyPath?
-    /// How many destinations there have to be; 0 or `nil` for any number.
+    /// How many destinations there have to be; 0 or `nil` for any number. An optional array may be empty all the same.
     public let minimumModelCount: Int?
     /// How many destinations there may be; 0 or `nil` for any number.
     public let maximumModelCount: Int?
@@ -67,7 +77,8 @@ extension Schema {
       keypath = nil
       valueType = Never.self
       destination = ""
-      self.deleteRule = deleteRule
+      let rules = options.compactMap { if case .rule(let rule) = $0.kind { rule } else { nil } }
+      self.deleteRule = rules.first ?? deleteRule
       inverseName = nil
       inverseKeyPath = inverse
       self.minimumModelCount = minimumModelCount
@@ -98,7 +109,9 @@ extension Schema {
     /// Never.
     public var isTransient: Bool { false }
     /// Whether there may be no destination.
-    public var isOptional: Bool { valueType is any OptionalType.Type || !isToOneRelationship }
+    public var isOptional: Bool {
+      valueType is any OptionalType.Type || !isToOneRelationship && minimumModelCount ?? 0 == 0
+    }
     /// Whether there is one destination at most.
     public var isToOneRelationship: Bool { !(valueType is any RelationshipCollection.Type) }
     /// Whether no two models lead to the same destination.

@@ -60,12 +60,20 @@ public final class Schema: Sendable, CustomDebugStringConvertible {
     let classes = ModelClass.reachable(from: types.map { ModelClass.of($0) })
     self.classes = classes
     compiled = Result {
-      let model = try SchemaCompiler.model(of: classes)
-      model.versionIdentifiers = ["\(version)"]
+      let model = try Self.model(of: classes, version)
       _ = try model.schema()
       return model
     }
     entities = ((try? compiled.get()) == nil ? [] : Entity.all(of: classes)).sorted { $0.name < $1.name }
+  }
+
+  /// A model of the object graph, for one container.
+  func makeModel() throws -> ManagedObjectModel { try Self.model(of: classes, version) }
+
+  private static func model(of classes: [ModelClass], _ version: Version) throws -> ManagedObjectModel {
+    let model = try SchemaCompiler.model(of: classes)
+    model.versionIdentifiers = ["\(version)"]
+    return model
   }
 
   /// The models by name.

@@ -6,8 +6,8 @@ import Foundation
 enum SchemaCompiler {
   /// The model.
   ///
-  /// - Parameter isEarly: Leaves out constraints and indexes, because objects without a context need none. To find out what
-  ///   their key paths lead through takes objects that are made with the early model.
+  /// - Parameter isEarly: Whether the model is for new objects only. It has no constraints and indexes then, because their key
+  ///   paths are read from new objects.
   /// - Throws: ``SwiftDataError`` that names the class and the property.
   static func model(of classes: [ModelClass], isEarly: Bool = false) throws -> ManagedObjectModel {
     let inverses = Inverses(of: classes)
@@ -16,9 +16,9 @@ enum SchemaCompiler {
       if entities[modelClass.entityName] != nil {
         throw refused("two classes are called '\(modelClass.entityName)'; a schema has each name once")
       }
-      let made = try entity(of: modelClass, inverses)
-      if !isEarly { try setGroups(of: modelClass, made) }
-      entities[modelClass.entityName] = made
+      let entity = try entity(of: modelClass, inverses)
+      if !isEarly { try addGroups(to: entity, of: modelClass) }
+      entities[modelClass.entityName] = entity
     }
     for modelClass in classes {
       let children = classes.filter { $0.superclass === modelClass }.compactMap { entities[$0.entityName] }
@@ -44,8 +44,7 @@ enum SchemaCompiler {
     return entity
   }
 
-  /// Gives an entity its constraints and indexes.
-  private static func setGroups(of modelClass: ModelClass, _ entity: EntityDescription) throws {
+  private static func addGroups(to entity: EntityDescription, of modelClass: ModelClass) throws {
     entity.uniquenessConstraints = try constraints(of: modelClass).map { try checked($0, of: modelClass) }
     entity.indexes = try indexes(of: modelClass).map { index in
       FetchIndexDescription(
@@ -134,7 +133,8 @@ enum SchemaCompiler {
     let result = RelationshipDescription(
       property.name, toMany: isToMany, destination: destination.entityName,
       inverse: inverses.inverse(of: property, in: modelClass)?.name, deleteRule: said?.deleteRule.graphRule ?? .nullify)
-    result.isOptional = isToMany || property.isOptional
+    // Validation looks at the counts of an optional relationship only if there is a destination.
+    result.isOptional = property.isOptional || isToMany && said?.minimumModelCount ?? 0 == 0
     if isToMany {
       result.minCount = max(0, said?.minimumModelCount ?? 0)
       result.maxCount = max(0, said?.maximumModelCount ?? 0)

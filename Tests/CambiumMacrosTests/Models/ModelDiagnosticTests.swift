@@ -70,7 +70,7 @@ import Testing
     ("var a = 1 §{ willSet { } }", "write a method that sets 'a'"),
     ("var a: Int = 1\n  §{\n didSet {} }", "never called"),
     ("var §isDeleted = false", "'@Attribute(originalName: \"isDeleted\")'"),
-    ("var §hasChanges: Bool", "choose another name"),
+    ("var §hasChanges: Bool", "choose another name"), ("var §objectID: Int", "choose another name"),
     ("var §modelContext: Int", "'modelContext'"), ("var §persistentModelID: Int", "'persistentModelID'"),
     ("var §persistentBackingData: Int", "a member"), ("var §schemaMetadata: Int?", "a member"),
     ("var §a", "needs a type or an initial value"), ("var a = 1; var §_a: Int", "a member that '@Model' adds for 'a'"),

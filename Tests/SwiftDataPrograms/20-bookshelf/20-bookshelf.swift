@@ -87,7 +87,8 @@ struct BookshelfApp {
   func show() throws {
     let context = container.mainContext
     let unread = FetchDescriptor<Book>(
-      predicate: #Predicate { book in !book.isRead }, sortBy: [SortDescriptor(\Book.title)])
+      predicate: #Predicate { book in !book.isRead },
+      sortBy: [SortDescriptor(\Book.title, comparator: .localizedStandard)])
     print("unread:", try context.fetch(unread).map(\.title))
     var one = FetchDescriptor<Author>(predicate: #Predicate { $0.name == "Herbert" })
     one.fetchLimit = 1

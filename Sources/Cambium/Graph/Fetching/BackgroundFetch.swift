@@ -7,6 +7,11 @@ struct BackgroundFetch<Result: FetchRequestResult> {
 
   /// Starts the fetch. Call it with the context's lock held.
   func start() throws -> AsynchronousFetchResult<Result> {
+    if context.concurrencyType == .confinement {
+      throw CambiumError(
+        .unsupported,
+        "a context with confinement has no queue that could end a fetch beside it; use one with a private queue")
+    }
     let request = search.fetchRequest.copy()
     let fetch = try ContextFetch(context, request)
     let plan = fetch.plan

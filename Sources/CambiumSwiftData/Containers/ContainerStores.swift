@@ -1,0 +1,93 @@
+import Cambium
+import Foundation
+import Synchronization
+
+/// The schema of a container, and its open stores.
+final class ContainerStores: Sendable {
+  let schema: Schema
+  let configurations: Set<ModelConfiguration>
+  let coordinator: PersistentStoreCoordinator
+  /// The classes by the names of their entities.
+  let classes: [String: ModelClass]
+  private let actors = Mutex<[WeakExecutor]>([])
+
+  private struct WeakExecutor: Sendable { weak var executor: DefaultSerialModelExecutor? }
+
+  /// Opens the stores.
+  ///
+  /// - Parameter describing: May change how a store is opened.
+  init(
+    _ schema: Schema, _ configurations: [ModelConfiguration], _ describing: (PersistentStoreDescription) -> Void
+  ) throws {
+    let given = configurations.isEmpty ? [ModelConfiguration(schema: schema)] : configurations
+    self.schema = schema
+    self.configurations = Set(given)
+    classes = Dictionary(schema.classes.map { ($0.entityName, $0) }, uniquingKeysWith: { first, _ in first })
+    do {
+      // A model of its own, because the entities of each store are named in it.
+      let model = try schema.makeModel()
+      let names = try Self.configurationNames(of: given, in: schema, model)
+      coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+      for (configuration, name) in zip(given, names) {
+        try configuration.validate()
+        let description =
+          configuration.isStoredInMemoryOnly
+          ? PersistentStoreDescription(type: .inMemory) : PersistentStoreDescription(url: configuration.url)
+        description.configuration = name
+        description.isReadOnly = !configuration.allowsSave
+        description.tracksHistory = configuration.allowsSave
+        describing(description)
+        try coordinator.addPersistentStore(description)
+      }
+    } catch let error as SwiftDataError {
+      throw error
+    } catch let error as CambiumError {
+      if let mapped = error.asSwiftDataError as? SwiftDataError { throw mapped }
+      throw SwiftDataError(.loadIssueModelContainer, error.message, error)
+    } catch {
+      throw SwiftDataError(.loadIssueModelContainer, "\(error)", error)
+    }
+  }
+
+  /// Names a configuration of the model for each store, if there are several: the entities of its schema, or those that no
+  /// other one has.
+  private static func configurationNames(
+    of given: [ModelConfiguration], in schema: Schema, _ model: ManagedObjectModel
+  ) throws -> [String?] {
+    for (place, configuration) in given.enumerated() {
+      for other in given[..<place]
+      where other.url == configuration.url && !configuration.isStoredInMemoryOnly || other.name == configuration.name {
+        throw SwiftDataError(
+          .duplicateConfiguration, "two configurations have the name '\(configuration.name)' or one file; name each")
+      }
+      for entity in configuration.schema?.classes ?? []
+      where !schema.classes.contains(where: { $0 === entity }) {
+        throw SwiftDataError(
+          .configurationSchemaNotFoundInContainerSchema,
+          "the configuration '\(configuration.name)' has '\(entity.entityName)', which is not in the container's schema"
+        )
+      }
+    }
+    guard given.count > 1 else { return [nil] }
+    let claimed = Set(given.flatMap { $0.schema?.classes.map { $0.entityName } ?? [] })
+    return given.enumerated().map { place, configuration in
+      let wanted = configuration.schema.map { Set($0.classes.map { $0.entityName }) }
+      let name = "store\(place)"
+      model.setEntities(
+        model.entities.filter { wanted?.contains($0.name) ?? !claimed.contains($0.name) }, forConfigurationName: name)
+      return name
+    }
+  }
+
+  // MARK: Model actors
+
+  /// The executors of the model actors that are there.
+  var executors: [DefaultSerialModelExecutor] { actors.withLock { $0.compactMap { $0.executor } } }
+
+  func add(_ executor: DefaultSerialModelExecutor) {
+    actors.withLock {
+      $0.removeAll { $0.executor == nil }
+      $0.append(WeakExecutor(executor: executor))
+    }
+  }
+}
