@@ -18,6 +18,7 @@ let package = Package(
         .product(name: "Cambium", package: "cambium"),
         .product(name: "CambiumEngine", package: "cambium"),
         .product(name: "CambiumKernel", package: "cambium"),
+        .product(name: "CambiumSwiftData", package: "cambium"),
         .product(name: "CambiumSystem", package: "cambium"),
         .product(name: "GRDB", package: "GRDB.swift"),
         "CSQLite", "CLMDB",

@@ -16,8 +16,8 @@
 /// `final class Trip: Hashable`, because the compiler finds the function twice otherwise.
 @attached(
   member, conformances: Observable, PersistentModel, Sendable,
-  names: named(_$backingData), named(_$link), named(persistentBackingData), named(schemaMetadata), named(init),
-  named(_$row), named(_$levels), named(_$join), named(_$attach), named(_$context), named(_$observationRegistrar),
+  names: named(_$backingData), named(persistentBackingData), named(schemaMetadata), named(init),
+  named(_$row), named(_$held), named(_$levels), named(_$join), named(_$attach), named(_$context), named(_$observationRegistrar),
   named(_SwiftDataNoType)
 )
 @attached(memberAttribute)
@@ -29,8 +29,8 @@ public macro Model() = #externalMacro(module: "CambiumMacros", type: "ModelMacro
 /// - Parameter originalName: What the class was called, so that a migration finds its rows. SwiftData has no such argument.
 @attached(
   member, conformances: Observable, PersistentModel, Sendable,
-  names: named(_$backingData), named(_$link), named(persistentBackingData), named(schemaMetadata), named(init),
-  named(_$row), named(_$levels), named(_$join), named(_$attach), named(_$context), named(_$observationRegistrar),
+  names: named(_$backingData), named(persistentBackingData), named(schemaMetadata), named(init),
+  named(_$row), named(_$held), named(_$levels), named(_$join), named(_$attach), named(_$context), named(_$observationRegistrar),
   named(_SwiftDataNoType)
 )
 @attached(memberAttribute)

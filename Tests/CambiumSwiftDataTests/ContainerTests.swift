@@ -74,6 +74,16 @@ import Testing
     }
   }
 
+  @Test func fieldsOfStructuresHaveIndexes() throws {
+    let container = try ModelContainer(for: Depot.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    let entity = try #require(container.managedObjectModel.entitiesByName["Depot"])
+    #expect(entity.indexes.map { $0.name } == ["by_address.city"])
+    let context = ModelContext(container)
+    context.insert(Depot(Address(street: "Storgata", city: "Oslo")))
+    try context.save()
+    #expect(try context.fetch(FetchDescriptor<Depot>()).first?.address?.city == "Oslo")
+  }
+
   @Test func erasingLeavesNothing() throws {
     let container = try makeContainer()
     let context = ModelContext(container)

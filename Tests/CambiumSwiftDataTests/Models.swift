@@ -43,6 +43,12 @@ struct Renamed: Codable, Equatable {
   }
 }
 
+@Model final class Depot {
+  #Index<Depot>([\.address?.city])
+  var address: Address?
+  init(_ address: Address?) { self.address = address }
+}
+
 @Model final class Paper {
   var title: String
   var pages: Int

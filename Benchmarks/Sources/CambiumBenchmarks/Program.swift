@@ -117,6 +117,7 @@ struct Program {
     let peers: [any ObjectPeer] = options.peers.compactMap { name in
       switch name {
       case "cambium": return CambiumObjects(directory: directory)
+      case "swiftdata": return SwiftDataObjects(directory: directory)
       case "sqlite": return SQLiteObjects(directory: directory)
       case "grdb": return GRDBObjects(directory: directory, manual: false)
       case "grdb-manual": return GRDBObjects(directory: directory, manual: true)

@@ -52,8 +52,9 @@ public struct CompositeElements: Sendable {
     borrowed = nil
   }
 
+  /// An element of elements, all of them texts, that are still in their row; nil if they are not.
   @usableFromInline
-  func string(_ name: String) -> String?? {
+  package func string(_ name: String) -> String?? {
     guard let borrowed else { return nil }
     defer { withExtendedLifetime(self) {} }
     return (try? borrowed.row.string(borrowed.key, element: name)) ?? nil

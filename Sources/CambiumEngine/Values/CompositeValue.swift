@@ -19,7 +19,7 @@ public struct CompositeValue: Hashable, Sendable, ExpressibleByDictionaryLiteral
   }
 
   /// A composite of as many values as names, none twice.
-  init(distinct names: [String], _ values: [Value]) {
+  package init(distinct names: [String], _ values: [Value]) {
     self.names = names
     self.values = values
   }

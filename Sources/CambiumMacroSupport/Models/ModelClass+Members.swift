@@ -5,31 +5,26 @@ extension ModelClass {
   private var rootMembers: String {
     let final = isFinal ? "" : "final "
     return """
-      private var _$backingData = CambiumSwiftData.ModelBackingData<\(name)>()
-      private var _$link = CambiumSwiftData.ModelLink()
+      private var _$backingData = CambiumSwiftData.ModelStorage<\(name)>()
       \(accessText)var persistentBackingData: any CambiumSwiftData.BackingData<\(name)> {
-        get { _$backingData }
-        set { _$backingData = CambiumSwiftData.ModelBackingData(newValue) }
+        get { CambiumSwiftData.ModelBackingData(row: _$row) }
+        set { _$backingData = CambiumSwiftData.ModelStorage(newValue) }
       }
       \(metadata("\(overridableAccessText)\(isFinal ? "static" : "class")", from: "[]"))
       \(isFinal ? "" : "required ")\(accessText)init(backingData: any CambiumSwiftData.BackingData<\(name)>) {
-      \(unsetProperties)  _$backingData = CambiumSwiftData.ModelBackingData(backingData)
+      \(unsetProperties)  _$backingData.take(backingData)
       }
-      \(final)\(accessText)var _$row: CambiumSwiftData.ModelRow {
-        let row = _$backingData.row
-        return row.isOwned ? row : _$join()
-      }
+      \(final)\(accessText)var _$row: CambiumSwiftData.ModelRow { _$held.counted }
+      \(final)\(accessText)var _$held: CambiumSwiftData.HeldRow { _$backingData.held ?? _$join() }
       \(overridableAccessText)var _$levels: [CambiumSwiftData.ModelRow] { [_$backingData.row] }
-      \(final)\(accessText)func _$join() -> CambiumSwiftData.ModelRow {
-        let row = CambiumSwiftData.ModelRow.joined(_$levels)
-        _$backingData = CambiumSwiftData.ModelBackingData(row: row)
-        _$link.own(row, self)
-        return row
+      \(final)\(accessText)func _$join() -> CambiumSwiftData.HeldRow {
+        \(isFinal ? "_$backingData.own(self)" : "let rows = _$levels\n  return _$backingData.own(rows, self)")
       }
       \(final)\(accessText)func _$attach(_ context: CambiumSwiftData.ModelContext?) {
-        _$link.attach(_$row, context)
+        _ = _$held
+        _$backingData.attach(context)
       }
-      \(final)\(accessText)var _$context: CambiumSwiftData.ModelContext? { _$link.context }
+      \(final)\(accessText)var _$context: CambiumSwiftData.ModelContext? { _$backingData.context }
       \(final)\(accessText)var _$observationRegistrar: CambiumSwiftData.ModelObservation {
         CambiumSwiftData.ModelObservation(_$row)
       }
@@ -48,7 +43,7 @@ extension ModelClass {
 
       """
     return """
-      private var _$backingData = CambiumSwiftData.ModelBackingData<\(name)>()
+      private var _$backingData = CambiumSwiftData.ModelStorage<\(name)>()
       \(metadata("\(overridableAccessText)override class", from: "super.schemaMetadata"))
       \(initializer)\(overridableAccessText)override var _$levels: [CambiumSwiftData.ModelRow] {
         super._$levels + [_$backingData.row]

@@ -8,14 +8,15 @@ enum PersistedPropertyMacro {
     return """
       @storageRestrictions(accesses: _$backingData, initializes: \(property.marker))
       init(initialValue) {
-        _$backingData.row\(key) = initialValue
+        _$backingData.begin\(property.isOptional ? "(unlessNil: initialValue)" : "") { $0\(key) = initialValue }
         \(property.marker) = _SwiftDataNoType()
       }
       get {
-        _$observationRegistrar.access(self, keyPath: \\.\(name))
-        return _$row\(key)
+        let row = _$held
+        row.access(self, keyPath: \\.\(name))
+        return row.with { $0\(key) }
       }
-      set { _$observationRegistrar.withMutation(of: self, keyPath: \\.\(name)) { _$row\(key) = newValue } }
+      set { _$held.withMutation(of: self, keyPath: \\.\(name)) { $0\(key) = newValue } }
       """
   }
 

@@ -14,7 +14,11 @@ final class ContainerStores: Sendable {
   private struct WeakExecutor: Sendable { weak var executor: DefaultSerialModelExecutor? }
 
   /// Opens the stores.
-  init(_ schema: Schema, _ configurations: [ModelConfiguration]) throws {
+  ///
+  /// - Parameter describing: May change how a store is opened.
+  init(
+    _ schema: Schema, _ configurations: [ModelConfiguration], _ describing: (PersistentStoreDescription) -> Void
+  ) throws {
     let given = configurations.isEmpty ? [ModelConfiguration(schema: schema)] : configurations
     self.schema = schema
     self.configurations = Set(given)
@@ -32,6 +36,7 @@ final class ContainerStores: Sendable {
         description.configuration = name
         description.isReadOnly = !configuration.allowsSave
         description.tracksHistory = configuration.allowsSave
+        describing(description)
         try coordinator.addPersistentStore(description)
       }
     } catch let error as SwiftDataError {

@@ -47,8 +47,17 @@ public final class ModelContainer: Sendable {
   /// A container of a schema.
   ///
   /// - Throws: as the others.
-  public init(for givenSchema: Schema, configurations: [ModelConfiguration]) throws {
-    stores = try ContainerStores(givenSchema, configurations)
+  public convenience init(for givenSchema: Schema, configurations: [ModelConfiguration]) throws {
+    try self.init(for: givenSchema, configurations: configurations) { _ in }
+  }
+
+  /// A container of a schema, whose stores the caller may describe more closely before they are opened. For benchmarks.
+  ///
+  /// - Throws: as the others.
+  @_spi(Stores) public init(
+    for givenSchema: Schema, configurations: [ModelConfiguration], describing: (PersistentStoreDescription) -> Void
+  ) throws {
+    stores = try ContainerStores(givenSchema, configurations, describing)
     main = Mutex(MainContext())
   }
 

@@ -21,7 +21,9 @@ public final class ModelContext: SendableMetatype {
   var isObserved = false
   /// Which part of the code changes models; see ``editingState``.
   private var editingID = UUID()
-  private var lastClass: (entity: EntityDescription, modelClass: ModelClass)?
+  /// What made the last models of each class.
+  private var makers: [ObjectIdentifier: ModelMaker] = [:]
+  private var lastMaker: (entity: EntityDescription, maker: ModelMaker)?
 
   /// A context of a container's models.
   public convenience init(_ container: ModelContainer) { self.init(container, .confinement) }
@@ -38,7 +40,8 @@ public final class ModelContext: SendableMetatype {
     context.automaticallyMergesChangesFromParent = type == .mainQueue
     context.observeObjects(RowObserver.shared)
     context.face = self
-    context.afterSaving { [weak self] in self?.post($0) }
+    // A weak reference would slow down all others: each model has one.
+    context.afterSaving { [unowned context] in (context.face as? ModelContext)?.post($0) }
   }
 
   /// The container.
@@ -48,6 +51,8 @@ public final class ModelContext: SendableMetatype {
     mainContainer = made
     return made
   }
+
+  deinit { managedObjectContext.face = nil }
 
   // MARK: Settings
 
@@ -93,12 +98,24 @@ public final class ModelContext: SendableMetatype {
 
   /// What the class of a row's model says of itself; nil if the container's schema has none, as of a subclass that only
   /// others have.
-  func modelClass(of row: ModelRow) -> ModelClass? {
+  func modelClass(of row: ModelRow) -> ModelClass? { maker(of: row)?.modelClass }
+
+  /// What makes the models of a row's entity; nil as above.
+  func maker(of row: ModelRow) -> ModelMaker? {
     let entity = row.entity
-    if let lastClass, lastClass.entity === entity { return lastClass.modelClass }
-    guard let found = stores.classes[entity.name] else { return nil }
-    lastClass = (entity, found)
+    if let lastMaker, lastMaker.entity === entity { return lastMaker.maker }
+    guard let modelClass = stores.classes[entity.name] else { return nil }
+    let found = maker(of: modelClass)
+    lastMaker = (entity, found)
     return found
+  }
+
+  /// What makes the models of a class.
+  func maker(of modelClass: ModelClass) -> ModelMaker {
+    if let known = makers[modelClass.typeID] { return known }
+    let made = modelClass.maker()
+    makers[modelClass.typeID] = made
+    return made
   }
 
   /// The model of an object; nil if the container's schema has no class for it.

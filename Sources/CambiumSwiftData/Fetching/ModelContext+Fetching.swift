@@ -10,7 +10,22 @@ extension ModelContext {
     let rows = try rows(descriptor)
     var models: [T] = []
     models.reserveCapacity(rows.count)
-    for row in rows { models.append(try model(of: row, as: T.self)) }
+    let modelClass = ModelClass.of(T.self)
+    if stores.schema.classes.contains(where: { $0.superclass === modelClass }) {
+      for row in rows { models.append(try model(of: row, as: T.self)) }
+      return models
+    }
+    // All rows are of the one class.
+    let maker = maker(of: modelClass)
+    try maker.makeSeveral {
+      for row in rows {
+        if row.owner == nil {
+          models.append(unsafeDowncast(maker.makeHere(row, self), to: T.self))
+        } else {
+          models.append(try model(of: row, as: T.self))
+        }
+      }
+    }
     return models
   }
 

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// A property that is computed reads others as well. So the key path is read twice, of models with different values, and has to
 /// give the values that were read last.
-final class PathProbe {
+@usableFromInline final class PathProbe {
   private let round: Int
   private(set) var names: [String] = []
   /// What was read last, unless it was a relationship.

@@ -17,10 +17,8 @@ public struct ModelBackingData<Model: PersistentModel>: BackingData {
   /// The row that has the values.
   public let row: ModelRow
 
-  /// The storage that a model begins with: the row that a context makes it for, or else a new one.
-  public init() {
-    row = ModelMaking.current?.row(for: Model.self) ?? ModelClass.of(Model.self).newRow()
-  }
+  /// A new row.
+  public init() { row = ModelClass.of(Model.self).newRow() }
 
   /// A row.
   public init(row: ModelRow) { self.row = row }
@@ -36,29 +34,29 @@ public struct ModelBackingData<Model: PersistentModel>: BackingData {
 }
 
 // For init accessors written by hand: `_$backingData.setValue(forKey: \.name, to: initialValue)`.
-extension ModelBackingData {
+extension ModelStorage {
   /// Sets an attribute.
-  public func setValue<Value: Codable>(forKey key: KeyPath<Model, Value>, to newValue: Value) {
+  public mutating func setValue<Value: Codable>(forKey key: KeyPath<Model, Value>, to newValue: Value) {
     row[model: ModelClass.of(Model.self).storedName(of: key)] = newValue
   }
 
   /// Sets a to-one relationship.
-  public func setValue<Value: PersistentModel>(forKey key: KeyPath<Model, Value>, to newValue: Value) {
+  public mutating func setValue<Value: PersistentModel>(forKey key: KeyPath<Model, Value>, to newValue: Value) {
     row[model: ModelClass.of(Model.self).storedName(of: key)] = newValue
   }
 
   /// Sets a to-one relationship.
-  public func setValue<Value: PersistentModel>(forKey key: KeyPath<Model, Value?>, to newValue: Value?) {
+  public mutating func setValue<Value: PersistentModel>(forKey key: KeyPath<Model, Value?>, to newValue: Value?) {
     row[model: ModelClass.of(Model.self).storedName(of: key)] = newValue
   }
 
   /// Sets a to-many relationship.
-  public func setValue<Value: PersistentModel>(forKey key: KeyPath<Model, [Value]>, to newValue: [Value]) {
+  public mutating func setValue<Value: PersistentModel>(forKey key: KeyPath<Model, [Value]>, to newValue: [Value]) {
     row[model: ModelClass.of(Model.self).storedName(of: key)] = newValue
   }
 
   /// The value of an attribute.
-  public func getValue<Value: Codable>(forKey key: KeyPath<Model, Value>) -> Value {
+  public mutating func getValue<Value: Codable>(forKey key: KeyPath<Model, Value>) -> Value {
     row[model: ModelClass.of(Model.self).storedName(of: key)]
   }
 }

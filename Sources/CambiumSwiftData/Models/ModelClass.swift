@@ -4,7 +4,7 @@ import Synchronization
 
 /// What a model's class says of itself, found out once.
 public final class ModelClass: @unchecked Sendable {
-  // `@unchecked`: nothing changes after it was made, but for `early`, which `lock` guards.
+  // `@unchecked`: nothing changes after it was made, but for `early`, which is set once.
   let type: any PersistentModel.Type
   let typeID: ObjectIdentifier
   /// The class and those that it inherits from.
@@ -16,13 +16,16 @@ public final class ModelClass: @unchecked Sendable {
   /// All properties, those of the superclass first.
   let properties: [ModelProperty]
   let byName: [String: ModelProperty]
+  /// Whether an initializer gives values before its body runs, or each class has storage of its own; see ``ModelMaking``.
+  let beginsWithValues: Bool
   /// Properties by key paths that begin at this class, or at the one that declares them.
   let byKeyPath: [AnyKeyPath: ModelProperty]
   /// The groups of key paths that `#Unique` and `#Index` name, those of superclasses left out.
   let constraints: [any PathGroups]
-  private let maker: (ModelRow) -> AnyObject
+  private let initializer: () -> (ModelRow, ModelContext?) -> AnyObject
+  private let attacher: (AnyObject, ModelContext) -> Void
   /// What new rows are made with; see ``newRow()``.
-  private let early = Mutex<EarlyEntity?>(nil)
+  private let early = AtomicLazyReference<EntityDescription>()
 
   private static let known = Mutex<[ObjectIdentifier: ModelClass]>([:])
 
@@ -68,8 +71,11 @@ public final class ModelClass: @unchecked Sendable {
     self.constraints = constraints
     self.originalName = originalName
     self.byKeyPath = byKeyPath
+    beginsWithValues = superclass != nil || properties.contains { $0.metadata.makeDefault != nil }
     byName = Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { _, last in last })
-    maker = { row in M(backingData: ModelBackingData<M>(row: row)) }
+    initializer = { MakingBackingData<M>.initializer() }
+    // A subclass without `@Model` has the rows of its superclass.
+    attacher = { model, context in (model as? M)?._$attach(context) }
   }
 
   /// The properties that the class itself declares.
@@ -78,14 +84,15 @@ public final class ModelClass: @unchecked Sendable {
     return properties.filter { superclass.byName[$0.name] == nil }
   }
 
-  /// Makes the model of a row; see ``ModelMaking``.
-  func make(_ row: ModelRow) -> AnyObject { maker(row) }
+  /// What makes models of the class, in one place at a time.
+  func maker() -> ModelMaker { ModelMaker(self, initializer()) }
+
+  /// Makes a model of the class one of a context.
+  func attach(_ model: AnyObject, _ context: ModelContext) { attacher(model, context) }
 
   /// A new model without values.
   func makeNew<M: PersistentModel>(as type: M.Type) -> M {
-    let made = ModelMaking.make(newRow(), self) { M(backingData: ModelBackingData<M>(row: $0)) }
-    made._$attach(nil)
-    return made
+    ModelMaker.make(newRow(), self, as: type)
   }
 
   /// The name of a property by its key path. For one that is not stored, a name that no property has, so that using it is an
@@ -118,21 +125,21 @@ public final class ModelClass: @unchecked Sendable {
 
   /// A row for a new model, which belongs to no context.
   func newRow() -> ModelRow {
-    let row = ModelRow(entity: earlyEntity.twin, insertInto: nil)
+    let row = ModelRow(entity: early.load() ?? makeEarly(), insertInto: nil)
     row.modelClass = self
     return row
   }
 
   /// The entity of the class in a model of its own, so that it can be used before there is a container.
-  private var earlyEntity: EarlyEntity {
-    if let known = early.withLock({ $0 }) { return known }
+  @inline(never)
+  private func makeEarly() -> EntityDescription {
     let classes = reachable
     let made = EarlyModel.entities(of: classes)
     for modelClass in classes {
       guard let entity = made[modelClass.entityName] else { continue }
-      modelClass.early.withLock { if $0 == nil { $0 = entity } }
+      _ = modelClass.early.storeIfNil(entity.twin)
     }
-    return early.withLock { $0 } ?? EarlyEntity(EntityDescription(entityName))
+    return early.load() ?? EarlyEntity(EntityDescription(entityName)).twin
   }
 }
 

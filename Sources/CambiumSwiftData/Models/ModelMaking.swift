@@ -1,3 +1,5 @@
+import Cambium
+
 /// The row for which a context makes a model.
 ///
 /// An initializer gives properties their initial values before its body runs. It must not give them to the row of the
@@ -5,25 +7,91 @@
 final class ModelMaking: @unchecked Sendable {
   // `@unchecked`: only the thread that makes the model sees it.
 
-  // The task-local value is seen on the thread that sets it, and only while `make` runs.
+  // The task-local value is seen on the thread that sets it, and only while models are made.
   @TaskLocal static var current: ModelMaking?
 
-  private let made: ModelRow
-
-  private init(_ row: ModelRow) { made = row }
+  fileprivate var made: ModelRow?
 
   /// The row, if it is for a class or one that inherits from it.
   func row(for type: any PersistentModel.Type) -> ModelRow? {
-    guard let modelClass = made.modelClass else { return nil }
+    guard let made, let modelClass = made.modelClass else { return nil }
     let wanted = ObjectIdentifier(type)
     return modelClass.typeID == wanted || modelClass.lineage.contains(wanted) ? made : nil
   }
+}
 
-  /// Makes the model of a row by an initializer.
-  static func make<M>(_ row: ModelRow, _ modelClass: ModelClass, _ initializer: (ModelRow) -> M) -> M {
+/// Makes the models of one class for one context, one after the other.
+final class ModelMaker {
+  let modelClass: ModelClass
+  private let making = ModelMaking()
+  private let initialize: (ModelRow, ModelContext?) -> AnyObject
+
+  /// - Parameter initialize: Calls the initializer of the class.
+  init(_ modelClass: ModelClass, _ initialize: @escaping (ModelRow, ModelContext?) -> AnyObject) {
+    (self.modelClass, self.initialize) = (modelClass, initialize)
+  }
+
+  /// Makes one model of a row, which belongs to no context.
+  static func make<M: PersistentModel>(_ row: ModelRow, _ modelClass: ModelClass, as type: M.Type) -> M {
+    let making = ModelMaking()
+    making.made = row
     row.modelClass = modelClass
     row.isBeingMade = true
     defer { row.isBeingMade = false }
-    return $current.withValue(ModelMaking(row)) { initializer(row) }
+    return ModelMaking.$current.withValue(making) {
+      let model = M(backingData: ModelBackingData<M>(row: row))
+      model._$attach(nil)
+      return model
+    }
+  }
+
+  /// Makes the model of a row.
+  func make(_ row: ModelRow, _ context: ModelContext?) -> AnyObject {
+    guard modelClass.beginsWithValues else { return makeHere(row, context) }
+    return ModelMaking.$current.withValue(making) { makeHere(row, context) }
+  }
+
+  /// Runs a block that makes models by ``makeHere(_:_:)``. Setting the task-local value takes longer than making a model.
+  ///
+  /// - Parameter block: Must not call code of the application.
+  func makeSeveral<R>(_ block: () throws -> R) rethrows -> R {
+    try ModelMaking.$current.withValue(making) { try block() }
+  }
+
+  /// Makes the model of a row, within ``makeSeveral(_:)``.
+  func makeHere(_ row: ModelRow, _ context: ModelContext?) -> AnyObject {
+    row.modelClass = modelClass
+    row.isBeingMade = true
+    let outer = making.made
+    making.made = row
+    let model = initialize(row, context)
+    making.made = outer
+    row.isBeingMade = false
+    return model
+  }
+}
+
+/// Hands the rows of the models that are made to initializers: one object for all of them.
+final class MakingBackingData<Model: PersistentModel>: BackingData {
+  private var current: ModelRow?
+
+  init() {}
+  init(for modelType: Model.Type) {}
+
+  var persistentModelID: PersistentIdentifier? { current.map { PersistentIdentifier(of: $0) } }
+  var row: ModelRow { current ?? ModelClass.of(Model.self).newRow() }
+
+  /// What calls the initializer of the class.
+  static func initializer() -> (ModelRow, ModelContext?) -> AnyObject {
+    let own = MakingBackingData()
+    let backing: any BackingData<Model> = own
+    return { row, context in
+      let outer = own.current
+      own.current = row
+      defer { own.current = outer }
+      let model = Model(backingData: backing)
+      model._$attach(context)
+      return model
+    }
   }
 }

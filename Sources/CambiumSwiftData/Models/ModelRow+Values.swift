@@ -108,7 +108,7 @@ extension ModelRow {
   // MARK: What they have in common
 
   /// Whether the row stands for any, and notes what is read.
-  @usableFromInline var isProbed: Bool { probe != nil }
+  @inlinable var isProbed: Bool { probe != nil }
 
   /// Whether a value is to be set. It is not while the model of a stored row is made; the context hears of all others.
   @usableFromInline
@@ -144,10 +144,10 @@ extension ModelRow {
 
   /// The model of this row, which has to be of a class.
   func model<M: PersistentModel>(as type: M.Type, _ name: String, of source: ModelRow) -> M? {
-    if let model {
-      if let found = model as? M { return found }
-    } else if let found = makeModel(context: source.modelContext) as? M {
-      return found
+    if let found = model ?? makeModel(context: source.modelContext) {
+      // A class that nobody inherits from is told at a glance.
+      if Swift.type(of: found) == type { return unsafeDowncast(found, to: type) }
+      if let found = found as? M { return found }
     }
     source.managedObjectContext?.note(
       SwiftDataError(
@@ -160,9 +160,7 @@ extension ModelRow {
   /// Makes the model of this row, which has none.
   func makeModel(context: ModelContext?) -> AnyObject? {
     // A row without a context was made with a model, and knows its class.
-    guard let modelClass = context?.modelClass(of: self) ?? modelClass else { return nil }
-    let made = ModelMaking.make(self, modelClass) { modelClass.make($0) }
-    (made as? any PersistentModel)?._$attach(context)
-    return made
+    guard let maker = context?.maker(of: self) ?? modelClass?.maker() else { return nil }
+    return maker.make(self, context)
   }
 }

@@ -5,24 +5,23 @@ import Observation
 ///
 /// Application code has no use for it, but for `managedObject` calls of `Cambium` beside this API.
 public final class ModelRow: ManagedObject {
-  /// The model; nil if there is none at the moment. ``ModelLink`` sets and clears it, so that it is valid whenever it is set.
-  @exclusivity(unchecked) var owner: UnsafeMutableRawPointer?
+  /// The model; nil if there is none at the moment. ``ModelStorage`` sets and clears it, so that it is valid whenever it is set.
+  @exclusivity(unchecked) @usableFromInline var owner: UnsafeMutableRawPointer?
   /// What the model's class says of itself. Nil before there was a model.
   @exclusivity(unchecked) var modelClass: ModelClass?
-  /// See ``ModelObservation``.
-  @exclusivity(unchecked) private(set) var registrar: ObservationRegistrar?
+  /// Has the registrar of the model, once a property was read; see ``ModelObservation``. Kept by this.
+  @exclusivity(unchecked) @usableFromInline private(set) var observed: Unmanaged<ObservedRow>?
   /// Whether the model is being made, so that the initial values of its properties are to be passed over.
   @exclusivity(unchecked) var isBeingMade = false
   /// Is told the name of each property that is read; for finding out what a key path leads through.
-  @exclusivity(unchecked) var probe: PathProbe?
+  @exclusivity(unchecked) @usableFromInline var probe: PathProbe?
 
   /// See the superclass.
   public required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     super.init(entity: entity, insertInto: context)
   }
 
-  /// Whether a model has the row. The expansion of ``Model()`` asks.
-  public var isOwned: Bool { owner != nil }
+  deinit { observed?.release() }
 
   /// The model, if there is one.
   var model: AnyObject? { owner.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() } }
@@ -31,13 +30,20 @@ public final class ModelRow: ManagedObject {
   var isDeletedUnsaved: Bool { isDeleted && objectID.isTemporaryID }
 
   /// The context of the model.
-  var modelContext: ModelContext? { managedObjectContext?.face as? ModelContext }
+  var modelContext: ModelContext? { face as? ModelContext }
 
   /// The registrar, made when it is first asked for.
   var observedRegistrar: ObservationRegistrar {
-    if let registrar { return registrar }
-    let made = ObservationRegistrar()
-    registrar = made
+    (observed ?? makeObserved())._withUnsafeGuaranteedRef { $0.registrar }
+  }
+
+  /// The registrar, if there is one.
+  var registrar: ObservationRegistrar? { observed?._withUnsafeGuaranteedRef { $0.registrar } }
+
+  @usableFromInline @inline(never)
+  func makeObserved() -> Unmanaged<ObservedRow> {
+    let made = Unmanaged.passRetained(ObservedRow())
+    observed = made
     modelContext?.isObserved = true
     return made
   }
@@ -57,7 +63,7 @@ public final class ModelRow: ManagedObject {
   public override func awakeFromInsert() {
     guard let context = modelContext else { return }
     context.noteChange()
-    (model as? any PersistentModel)?._$attach(context)
+    if let model { modelClass?.attach(model, context) }
   }
 
   /// Tells observers that all values may be others.
@@ -67,7 +73,7 @@ public final class ModelRow: ManagedObject {
   public override func didTurnIntoFault() { tellOfAll() }
 
   func tellOfAll() {
-    guard registrar != nil, let modelClass else { return }
+    guard observed != nil, let modelClass else { return }
     for property in modelClass.properties { tell(of: property) }
   }
 
@@ -76,4 +82,9 @@ public final class ModelRow: ManagedObject {
     guard let registrar, let model else { return }
     property.tell(registrar, model)
   }
+}
+
+/// Has the registrar of a row's model. To take a registrar out of a variable is slow, because its size is not known here.
+@usableFromInline final class ObservedRow {
+  @usableFromInline let registrar = ObservationRegistrar()
 }

@@ -6,7 +6,7 @@ final class RowObserver: ObjectObserver {
 
   /// The other side of a relationship that is set, and what delete rules do.
   func relationshipWillChange(_ name: String, of object: AnyObject) {
-    guard let row = object as? ModelRow, row.registrar != nil, let property = row.modelClass?.byName[name] else {
+    guard let row = object as? ModelRow, row.observed != nil, let property = row.modelClass?.byName[name] else {
       return
     }
     row.tell(of: property)
@@ -23,7 +23,7 @@ final class RowObserver: ObjectObserver {
     for ids in [changes.insertedObjectIDs, changes.updatedObjectIDs, changes.deletedObjectIDs] {
       for id in ids { entities.insert(id.entityName) }
     }
-    for case let row as ModelRow in context.registeredObjects where row.registrar != nil {
+    for case let row as ModelRow in context.registeredObjects where row.observed != nil {
       for property in row.modelClass?.properties ?? [] {
         guard case .toMany(let type) = property.kind,
           entities.contains(where: { models.stores.classes[$0]?.lineage.contains(ObjectIdentifier(type)) ?? false })

@@ -1,11 +1,12 @@
+import Cambium
 import CambiumEngine
 
 /// Puts a structure together from the elements of a composite.
 enum CompositeDecoder {
   /// The structure. An element that is missing or null where the field is not optional gives a value without meaning, as a
   /// store of an earlier version may have it.
-  static func value(_ type: any Decodable.Type, _ elements: CompositeValue, _ shape: CompositeShape) throws -> Any {
-    try type.init(from: Giver(elements: elements, shape: shape))
+  static func value<T: Decodable>(_ type: T.Type, _ elements: CompositeElements, _ shape: CompositeShape) throws -> T {
+    try type.init(from: Giver(elements, shape))
   }
 }
 
@@ -13,14 +14,46 @@ private let otherwise = SwiftDataError(
   .modelValidationFailure,
   "a structure that is stored field by field codes itself in another way; use @Attribute(.codable)")
 
-private struct Giver: Decoder {
-  let elements: CompositeValue
+private final class Giver: Decoder {
+  let elements: CompositeElements
   let shape: CompositeShape
+  private(set) lazy var values = elements.engineValue
+
+  /// A text, mostly without a cast.
+  func string(_ name: String) throws -> String? {
+    guard let place = shape.names.firstIndex(of: name) else { throw otherwise }
+    if shape.fields[place].type == String.self {
+      if let text = elements.string(name) { return text }
+      if case .string(let text)? = values[name] { return text }
+    }
+    return try value(name, as: String.self)
+  }
+
+  /// A number, mostly without a cast.
+  @inline(__always)
+  func number<A: ModelAttribute>(_ name: String, _ type: A.Type) throws -> A? {
+    guard let place = shape.names.firstIndex(of: name) else { throw otherwise }
+    if shape.fields[place].type == type, let number = values[name].flatMap({ A(attributeValue: $0) }) { return number }
+    return try value(name, as: type)
+  }
+
+  /// A field; nil if it has no value.
+  func value<T>(_ name: String, as type: T.Type) throws -> T? {
+    guard let field = shape[name] else { throw otherwise }
+    guard let value = values[field.name], !value.isNull else { return nil }
+    guard let plain = field.type as? any Decodable.Type,
+      let result = try ValueCoder.decode(plain, from: value, as: field.kind) as? T
+    else { throw CambiumFailure.unreadable(value, type) }
+    return result
+  }
+
+  init(_ elements: CompositeElements, _ shape: CompositeShape) { (self.elements, self.shape) = (elements, shape) }
+
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    KeyedDecodingContainer(Keyed<Key>(elements: elements, shape: shape))
+    KeyedDecodingContainer(Keyed<Key>(giver: self))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw otherwise }
@@ -28,25 +61,34 @@ private struct Giver: Decoder {
 }
 
 private struct Keyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  let elements: CompositeValue
-  let shape: CompositeShape
+  let giver: Giver
   var codingPath: [any CodingKey] { [] }
-  var allKeys: [Key] { shape.fields.compactMap { Key(stringValue: $0.name) } }
+  var allKeys: [Key] { giver.shape.fields.compactMap { Key(stringValue: $0.name) } }
 
-  func contains(_ key: Key) -> Bool { elements[key.stringValue].map { !$0.isNull } ?? false }
+  func contains(_ key: Key) -> Bool { giver.values[key.stringValue].map { !$0.isNull } ?? false }
 
   func decodeNil(forKey key: Key) throws -> Bool { !contains(key) }
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-    guard let field = shape[key.stringValue] else { throw otherwise }
-    guard let value = elements[field.name], !value.isNull else {
-      if let placeholder = PlaceholderValue.find(type) { return placeholder }
-      throw CambiumFailure.unreadable(.null, type)
-    }
-    guard let plain = field.type as? any Decodable.Type,
-      let result = try ValueCoder.decode(plain, from: value, as: field.kind) as? T
-    else { throw CambiumFailure.unreadable(value, type) }
-    return result
+    if let value = try giver.value(key.stringValue, as: type) { return value }
+    if let placeholder = PlaceholderValue.find(type) { return placeholder }
+    throw CambiumFailure.unreadable(.null, type)
+  }
+
+  // Most fields are of these types.
+  func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try giver.string(key.stringValue) }
+  func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+    try giver.number(key.stringValue, type)
+  }
+  func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try giver.number(key.stringValue, type) }
+  func decode(_ type: String.Type, forKey key: Key) throws -> String {
+    try giver.string(key.stringValue) ?? String.missingValue
+  }
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+    try giver.number(key.stringValue, type) ?? Double.missingValue
+  }
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+    try giver.number(key.stringValue, type) ?? Int.missingValue
   }
 
   func nestedContainer<N: CodingKey>(keyedBy type: N.Type, forKey key: Key) throws -> KeyedDecodingContainer<N> {

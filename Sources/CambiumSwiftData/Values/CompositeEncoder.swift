@@ -6,7 +6,7 @@ enum CompositeEncoder {
   static func elements(of value: any Encodable, _ shape: CompositeShape) throws -> CompositeValue {
     let sink = Sink(shape)
     try value.encode(to: Taker(sink: sink))
-    return CompositeValue(names: shape.fields.map { $0.name }, values: sink.values)
+    return CompositeValue(distinct: shape.names, sink.values)
   }
 
   fileprivate final class Sink {
@@ -18,11 +18,20 @@ enum CompositeEncoder {
       values = Array(repeating: .null, count: shape.fields.count)
     }
 
+    private func place(of name: String) throws -> Int {
+      if let place = shape.place(of: name) { return place }
+      throw SwiftDataError(
+        .modelValidationFailure, "\(shape.typeName) codes a key '\(name)' that is none of its stored properties")
+    }
+
+    func take<A: ModelAttribute>(direct value: A, _ name: String) throws {
+      let place = try place(of: name)
+      guard shape.isDirect(place, A.self) else { return try take(value, name) }
+      values[place] = value.attributeValue
+    }
+
     func take(_ value: any Encodable, _ name: String) throws {
-      guard let place = shape.fields.firstIndex(where: { $0.name == name }) else {
-        throw SwiftDataError(
-          .modelValidationFailure, "\(shape.typeName) codes a key '\(name)' that is none of its stored properties")
-      }
+      let place = try place(of: name)
       var plain: any Encodable = value
       if let optional = value as? any OptionalType {
         guard let wrapped = optional.wrappedValue as? any Encodable else { return }
@@ -57,6 +66,10 @@ private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   func encodeNil(forKey key: Key) throws {}
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try sink.take(value, key.stringValue) }
+  // Most fields are of these types, which need no cast.
+  func encode(_ value: String, forKey key: Key) throws { try sink.take(direct: value, key.stringValue) }
+  func encode(_ value: Double, forKey key: Key) throws { try sink.take(direct: value, key.stringValue) }
+  func encode(_ value: Int, forKey key: Key) throws { try sink.take(direct: value, key.stringValue) }
 
   func nestedContainer<N: CodingKey>(keyedBy type: N.Type, forKey key: Key) -> KeyedEncodingContainer<N> {
     KeyedEncodingContainer(RefusingKeyedContainer<N>())

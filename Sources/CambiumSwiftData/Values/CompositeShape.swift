@@ -16,9 +16,17 @@ struct CompositeShape: Sendable {
 
   let typeName: String
   let fields: [Field]
+  /// Those of ``fields``.
+  let names: [String]
 
   /// The field of a name.
-  subscript(name: String) -> Field? { fields.first { $0.name == name } }
+  subscript(name: String) -> Field? { place(of: name).map { fields[$0] } }
+
+  /// The place of a field among ``fields``.
+  func place(of name: String) -> Int? { names.firstIndex(of: name) }
+
+  /// Whether the field at a place has values of a type, as they are.
+  func isDirect<A: ModelAttribute>(_ place: Int, _ type: A.Type) -> Bool { fields[place].type == type }
 
   /// The shape of a structure. Nil for a type that is stored as one coded value: one that is no structure, has no fields, has
   /// fields of types that are not stored by themselves, or codes itself otherwise than field by field.
@@ -43,6 +51,7 @@ struct CompositeShape: Sendable {
     else { return nil }
     typeName = "\(type)"
     self.fields = fields
+    names = fields.map { $0.name }
   }
 
   /// The name of the field that a key path leads to.

@@ -19,11 +19,10 @@ import Testing
   @Test func members() throws {
     #expect(
       try ModelExpansion.members(trip) == """
-        private var _$backingData = CambiumSwiftData.ModelBackingData<Trip>()
-        private var _$link = CambiumSwiftData.ModelLink()
+        private var _$backingData = CambiumSwiftData.ModelStorage<Trip>()
         var persistentBackingData: any CambiumSwiftData.BackingData<Trip> {
-          get { _$backingData }
-          set { _$backingData = CambiumSwiftData.ModelBackingData(newValue) }
+          get { CambiumSwiftData.ModelBackingData(row: _$row) }
+          set { _$backingData = CambiumSwiftData.ModelStorage(newValue) }
         }
         static var schemaMetadata: [CambiumSwiftData.Schema.PropertyMetadata] {
           func _$of<_$Model: Trip>(_: _$Model.Type) -> [CambiumSwiftData.Schema.PropertyMetadata] {
@@ -41,23 +40,19 @@ import Testing
         }
         init(backingData: any CambiumSwiftData.BackingData<Trip>) {
           _name = _SwiftDataNoType()
-          _$backingData = CambiumSwiftData.ModelBackingData(backingData)
+          _$backingData.take(backingData)
         }
-        var _$row: CambiumSwiftData.ModelRow {
-          let row = _$backingData.row
-          return row.isOwned ? row : _$join()
-        }
+        var _$row: CambiumSwiftData.ModelRow { _$held.counted }
+        var _$held: CambiumSwiftData.HeldRow { _$backingData.held ?? _$join() }
         var _$levels: [CambiumSwiftData.ModelRow] { [_$backingData.row] }
-        func _$join() -> CambiumSwiftData.ModelRow {
-          let row = CambiumSwiftData.ModelRow.joined(_$levels)
-          _$backingData = CambiumSwiftData.ModelBackingData(row: row)
-          _$link.own(row, self)
-          return row
+        func _$join() -> CambiumSwiftData.HeldRow {
+          _$backingData.own(self)
         }
         func _$attach(_ context: CambiumSwiftData.ModelContext?) {
-          _$link.attach(_$row, context)
+          _ = _$held
+          _$backingData.attach(context)
         }
-        var _$context: CambiumSwiftData.ModelContext? { _$link.context }
+        var _$context: CambiumSwiftData.ModelContext? { _$backingData.context }
         var _$observationRegistrar: CambiumSwiftData.ModelObservation {
           CambiumSwiftData.ModelObservation(_$row)
         }
@@ -70,7 +65,7 @@ import Testing
       "@Model class Long: Module.Trip, P { var days: Int; init(days: Int) { self.days = days; super.init() } }"
     #expect(
       try ModelExpansion.members(source, conformances: nil) == """
-        private var _$backingData = CambiumSwiftData.ModelBackingData<Long>()
+        private var _$backingData = CambiumSwiftData.ModelStorage<Long>()
         override class var schemaMetadata: [CambiumSwiftData.Schema.PropertyMetadata] {
           func _$of<_$Model: Long>(_: _$Model.Type) -> [CambiumSwiftData.Schema.PropertyMetadata] {
             var _$list: [CambiumSwiftData.Schema.PropertyMetadata] = super.schemaMetadata
@@ -131,15 +126,20 @@ import Testing
       try PersistedPropertyMacro.accessors(request) == """
         @storageRestrictions(accesses: _$backingData, initializes: _größe)
         init(initialValue) {
-          _$backingData.row[model: "größe"] = initialValue
+          _$backingData.begin { $0[model: "größe"] = initialValue }
           _größe = _SwiftDataNoType()
         }
         get {
-          _$observationRegistrar.access(self, keyPath: \\.`größe`)
-          return _$row[model: "größe"]
+          let row = _$held
+          row.access(self, keyPath: \\.`größe`)
+          return row.with { $0[model: "größe"] }
         }
-        set { _$observationRegistrar.withMutation(of: self, keyPath: \\.`größe`) { _$row[model: "größe"] = newValue } }
+        set { _$held.withMutation(of: self, keyPath: \\.`größe`) { $0[model: "größe"] = newValue } }
         """)
+    // A model begins without values.
+    #expect(
+      try PersistedPropertyMacro.accessors(ModelExpansion.request("@CambiumSwiftData._PersistedProperty var a: Int?"))
+        .contains("_$backingData.begin(unlessNil: initialValue) { $0[model: \"a\"] = initialValue }"))
   }
 
   @Test(arguments: [
@@ -158,8 +158,8 @@ import Testing
   @Test func transformable() throws {
     let source = "@Attribute(.unique, .transformable(by: \"Colors\")) var a: [Any]"
     let accessors = try PersistedPropertyMacro.accessors(ModelExpansion.request(source))
-    #expect(accessors.contains("row[transformable: \"a\"] = initialValue"))
-    #expect(accessors.contains("return _$row[transformable: \"a\"]"))
+    #expect(accessors.contains("{ $0[transformable: \"a\"] = initialValue }"))
+    #expect(accessors.contains("return row.with { $0[transformable: \"a\"] }"))
     #expect(!accessors.contains("[model:"))
   }
 

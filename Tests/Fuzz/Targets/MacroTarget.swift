@@ -24,7 +24,7 @@ enum MacroTarget {
 
   /// All members that the macro adds, as far as each class has them.
   private static let added: Set<String> = [
-    "_$backingData", "_$link", "persistentBackingData", "schemaMetadata", "_$row", "_$levels", "_$context",
+    "_$backingData", "_$held", "persistentBackingData", "schemaMetadata", "_$row", "_$levels", "_$context",
     "_$observationRegistrar",
   ]
 

@@ -12,10 +12,20 @@ extension ManagedObjectContext {
     @exclusivity(unchecked) var objectClass: ManagedObject.Type?
     /// The class that stands for the entity; nil before an initializer asked for it.
     @exclusivity(unchecked) var birthClass: ManagedObject.Type?
+    /// The entity that the last object had before it was inserted, and whether its attributes are those of ``entity``.
+    @exclusivity(unchecked) private var lastEarly: (info: EntityInfo, isSame: Bool)?
 
     /// - Parameter twin: That of the home.
     init(_ entity: EntityDescription, _ home: ObjectHome, _ twin: EntityDescription, version: Int) {
       (self.entity, self.home, self.twin, self.version) = (entity, home, twin, version)
+    }
+
+    /// Whether the values of a new object can stay where they are.
+    func hasAttributes(of info: EntityInfo) -> Bool {
+      if let lastEarly, lastEarly.info === info { return lastEarly.isSame }
+      let isSame = home.info.hasAttributes(of: info)
+      lastEarly = (info, isSame)
+      return isSame
     }
   }
 
@@ -32,14 +42,14 @@ extension ManagedObjectContext {
     registry.sweepIfFull()
     // From here on, nothing of the application's is called until the object is one of the context.
     if let known = knownInsertable(entity, type(of: object)) {
-      adoptInserted(object, known.home, known.twin)
+      adoptInserted(object, known)
       return object.awakeFromInsert()
     }
     guard let made = insertable(entity.itself) else {
       return record(persistentStoreCoordinator.uninsertable(entity.name), losesChange: true)
     }
     do { try settleClass(of: object, made) } catch { return record(error, losesChange: true) }
-    adoptInserted(object, made.home, made.twin)
+    adoptInserted(object, made)
     object.awakeFromInsert()
   }
 
@@ -63,11 +73,16 @@ extension ManagedObjectContext {
 
   /// Adds a new object to the unsaved changes, with the values that it was given before. The caller must call
   /// ``ManagedObject/awakeFromInsert()`` afterwards.
-  private func adoptInserted(_ object: ManagedObject, _ home: ObjectHome, _ twin: EntityDescription) {
+  private func adoptInserted(_ object: ManagedObject, _ place: Insertable) {
+    let (home, twin) = (place.home, place.twin)
     // An object that has a number keeps it, because the application may know the object by it.
     if object.reference.row == ObjectReference.firstTemporaryRow { object.becomeNumbered() }
     let reference = ObjectReference(entity: home.entityID, row: object.reference.row)
-    let early = object.heldOverlay == nil ? nil : object.takeEarlyValues()
+    var early: ManagedObject.EarlyValues?
+    if object.heldOverlay != nil {
+      if place.hasAttributes(of: object.info) { early = object.takeEarlyRelationships() }
+      if early == nil { early = object.takeEarlyValues() }
+    }
     object.become(reference.row, .passUnretained(home), .passUnretained(twin), nil)
     object.state = .inserted
     // Make room for all attributes, because most of them are usually set.

@@ -59,8 +59,11 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// the object counts as deleted (``ManagedObject/isDeleted``), and has no values. If off, it has no values either,
   /// and each read notes ``CambiumError/Code/managedObjectReferentialIntegrity`` in ``recordedErrors``.
   public var shouldDeleteInaccessibleFaults = true
-  /// The context of another API that works by this one.
-  package weak var face: AnyObject?
+  /// The context of another API that works by this one, and keeps it. It must clear this at its end.
+  package var face: AnyObject? {
+    get { link.face?.takeUnretainedValue() }
+    set { link.face = newValue.map { .passUnretained($0) } }
+  }
   /// Values that the application attaches to the context.
   public var userInfo: [String: Any] = [:]
 

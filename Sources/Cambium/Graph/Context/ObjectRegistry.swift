@@ -153,6 +153,8 @@ final class ContextLink: @unchecked Sendable {
   @exclusivity(unchecked) private(set) weak var context: ManagedObjectContext?
   /// See ``ManagedObjectContext/observeObjects(_:)``.
   @exclusivity(unchecked) var objectObserver: (any ObjectObserver)?
+  /// See ``ManagedObjectContext/face``. Objects ask for it at every change, and a weak reference would take longer.
+  @exclusivity(unchecked) var face: Unmanaged<AnyObject>?
   /// Whether methods that validate are being called.
   let isValidating = Atomic(false)
   private let isCut = Atomic(false)

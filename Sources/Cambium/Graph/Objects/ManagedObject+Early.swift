@@ -33,6 +33,23 @@ extension ManagedObject {
     return result
   }
 
+  /// Takes out the relationships that the object was given, and leaves the attributes where they are. Nil if that cannot be,
+  /// because the object has been in a context, or has values of transient attributes.
+  func takeEarlyRelationships() -> EarlyValues? {
+    guard isEarly, let overlay else { return nil }
+    var result = EarlyValues()
+    let transients = overlay.transients
+    if !transients.isEmpty {
+      for (name, value) in transients.ordered(by: { $0.key < $1.key }) {
+        if info.properties[name]?.isAttribute == true { return nil }
+        result.relationships.append((name, value))
+      }
+    }
+    overlay.dropSeldom()
+    overlay.fields.pointee.isChangeNoticed = false
+    return result
+  }
+
   /// Gives a new object the attributes that it had before it was one of the context.
   func setAttributes(_ early: EarlyValues) {
     for (name, value) in early.attributes {
@@ -89,9 +106,10 @@ extension ManagedObject {
     }
   }
 
-  /// Gives a new object the values that its entity says.
+  /// Gives a new object the values that its entity says, of attributes that it has no value of.
   func setDefaults(_ info: EntityInfo) {
     for property in info.withDefaults {
+      if !property.isTransient, changesAttribute(at: property.place) { continue }
       guard case .attribute(let attribute, let rules) = property.kind else { continue }
       if rules.isTransient {
         transients[attribute.name] = rules.defaultValue.foundation(type: attribute.type, objects: space)

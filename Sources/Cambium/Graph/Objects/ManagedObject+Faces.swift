@@ -3,13 +3,29 @@ import CambiumKernel
 
 // What another API in front of the object graph needs of objects, beside what everybody has.
 extension ManagedObject {
+  /// See ``ManagedObjectContext/face``.
+  package final var face: AnyObject? {
+    heldHome.flatMap { $0._withUnsafeGuaranteedRef { $0.link?.face?.takeUnretainedValue() } }
+  }
+
   /// The value of a stored attribute in the engine's form; nil for a transient or transformed one.
   package final func engineValue(forKey key: String) throws -> Value? { try storedValue(key) }
+
+  /// The elements of a composite attribute, which stay in the row if all of them are texts; nil if it has no value.
+  package final func elements(forKey key: String) throws -> CompositeElements? { try compositeElements(key) }
 
   /// Sets an attribute to a value in the engine's form. See ``set(_:forKey:)``.
   package final func setEngineValue(_ value: Value, forKey key: String) throws {
     if try !setStored(value, key) { try set(value.foundation(type: .undefined, objects: space), forKey: key) }
   }
+}
+
+extension CompositeElements {
+  /// The elements of a value.
+  package init(_ value: CompositeValue) { self.init(value, nil) }
+
+  /// All elements in the engine's form. Those of a row are read anew each time.
+  package var engineValue: CompositeValue { value }
 }
 
 extension ManagedObjectID {

@@ -5,7 +5,8 @@ extension ManagedObject {
   /// The overlay, made if there is none.
   var ownOverlay: ObjectOverlay {
     if let overlay { return overlay }
-    let made = ObjectOverlay.make()
+    // Most attributes of a new object are set, and its overlay stays when it is inserted.
+    let made = ObjectOverlay.make(room: isEarly ? info.attributeKeys.count : 0)
     overlay = made
     return made
   }

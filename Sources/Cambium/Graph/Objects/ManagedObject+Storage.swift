@@ -99,6 +99,8 @@ extension ManagedObject {
   /// Sets the attribute at a place.
   func assign(_ value: Value, at place: Int) throws {
     if try isAssigned(value, at: place) { return }
+    // Nobody hears of changes of an object that belongs to no context.
+    if state == .detached { return overlay(value, at: place) }
     willChange()
     overlay(value, at: place)
     noteChange()

@@ -20,6 +20,7 @@ extension ManagedObject {
   func setTransient(_ value: Any?, _ property: PropertyInfo) throws {
     let accepted = try acceptTransient(value, property)
     willChangeForNow()
+    if accepted == nil, transients.isEmpty { return }
     transients[property.name] = accepted
   }
 

@@ -225,6 +225,9 @@ extension ObjectOverlay {
     _modify { yield &fields.pointee.makeSeldom().fetchedValues }
   }
 
+  /// Forgets what few objects have.
+  func dropSeldom() { fields.pointee.seldom = nil }
+
   /// In a child context, what the parent had over the row.
   var parentState: ParentState? {
     @inline(__always) get { fields.pointee.seldom?.parentState }

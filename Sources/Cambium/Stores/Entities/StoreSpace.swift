@@ -215,11 +215,30 @@ final class EntityInfo: Sendable {
     return schema.coerce(rules.completed(value), at: place)
   }
 
+  /// Whether each attribute of another entity has the same place and form here, so that its values need not be brought into form.
+  func hasAttributes(of other: EntityInfo) -> Bool {
+    guard attributeKeys.count == other.attributeKeys.count else { return false }
+    return zip(ordered, other.ordered).prefix(attributeKeys.count).allSatisfy { own, other in
+      guard own.name == other.name, own.isTransient == other.isTransient, own.isTransformed == other.isTransformed,
+        !own.isDerived, !other.isDerived, let attribute = own.attribute, let otherAttribute = other.attribute
+      else { return false }
+      return attribute.hasForm(of: otherAttribute)
+    }
+  }
+
   /// Whether the entity is `other` or inherits from it.
   func isKind(of other: EntityInfo) -> Bool { isKind(of: other.entityID) }
 
   /// Whether the entity is that of an identifier in the store, or inherits from it.
   func isKind(of other: UInt32) -> Bool { storeSchema?.isEntity(entityID, orDescendantOf: other) ?? false }
+}
+
+extension AttributeSchema {
+  /// Whether values of another attribute are in the form of this one. Identifiers of objects never are.
+  fileprivate func hasForm(of other: AttributeSchema) -> Bool {
+    type == other.type && type != .objectID && elements.count == other.elements.count
+      && zip(elements, other.elements).allSatisfy { $0.name == $1.name && $0.hasForm(of: $1) }
+  }
 }
 
 /// The properties of an entity by name.
