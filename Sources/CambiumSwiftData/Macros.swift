@@ -17,7 +17,8 @@
 @attached(
   member, conformances: Observable, PersistentModel, Sendable,
   names: named(_$backingData), named(persistentBackingData), named(schemaMetadata), named(init),
-  named(_$row), named(_$held), named(_$levels), named(_$join), named(_$attach), named(_$context), named(_$observationRegistrar),
+  named(_$row), named(_$held), named(_$levels), named(_$join), named(_$attach), named(_$context),
+  named(_$observationRegistrar),
   named(_SwiftDataNoType)
 )
 @attached(memberAttribute)
@@ -30,7 +31,8 @@ public macro Model() = #externalMacro(module: "CambiumMacros", type: "ModelMacro
 @attached(
   member, conformances: Observable, PersistentModel, Sendable,
   names: named(_$backingData), named(persistentBackingData), named(schemaMetadata), named(init),
-  named(_$row), named(_$held), named(_$levels), named(_$join), named(_$attach), named(_$context), named(_$observationRegistrar),
+  named(_$row), named(_$held), named(_$levels), named(_$join), named(_$attach), named(_$context),
+  named(_$observationRegistrar),
   named(_SwiftDataNoType)
 )
 @attached(memberAttribute)

@@ -105,8 +105,10 @@ import Testing
     let old = FetchDescriptor<Person>(predicate: #Predicate { $0.age >= 1_000 }, sortBy: [SortDescriptor(\.age)])
     let found = try await container.identifiers(of: old) { _, _ in }
     #expect(found.count == 1_000 && (context.model(for: found[0]) as? Person)?.age == 1_000)
-    let search = Task { try await container.identifiers(of: old) }
-    search.cancel()
+    let search = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await container.identifiers(of: old)
+    }
     await #expect(throws: CancellationError.self) { _ = try await search.value }
     await #expect(throws: SwiftDataError.unsupportedPredicate) {
       _ = try await container.identifiers(of: FetchDescriptor<Person>(predicate: #Predicate { $0.isSelected }))

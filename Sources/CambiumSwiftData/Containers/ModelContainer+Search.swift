@@ -18,6 +18,7 @@ extension ModelContainer {
   public func identifiers<T: PersistentModel>(
     of descriptor: FetchDescriptor<T>, progress: (@Sendable (_ found: Int, _ estimated: Int) -> Void)? = nil
   ) async throws -> [PersistentIdentifier] {
+    try Task.checkCancellation()
     let search = IdentifierSearch()
     let reporter = progress.map { progress in
       Task {

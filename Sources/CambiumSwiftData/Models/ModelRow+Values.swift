@@ -64,7 +64,8 @@ extension ModelRow {
       guard mayBeSet(name) else { return }
       // An initial value of nothing must not take back, when the model is inserted, what the other side leads to.
       if newValue.isEmpty, isNew { return setValue(nil, forKey: name) }
-      self[managed: name] = Optional(newValue.map { $0._$row })
+      let rows = newValue.map { $0._$row }
+      if !appendDestinations(rows, to: name) { self[managed: name] = Optional(rows) }
     }
   }
 
@@ -103,6 +104,20 @@ extension ModelRow {
     set {
       if mayBeSet(name) { setValue((newValue as? any OptionalType).map { $0.wrappedValue } ?? newValue, forKey: name) }
     }
+  }
+
+  /// Sets a to-many relationship, if the new destinations are the present ones with more behind them, as when a model is
+  /// appended to the array: comparing takes less time than looking for what came and went.
+  private func appendDestinations(_ rows: [ModelRow], to name: String) -> Bool {
+    guard !isNew, let present = try? objectIDs(forRelationshipNamed: name), rows.count > present.count,
+      zip(present, rows).allSatisfy({ $0 == $1.objectID })
+    else { return false }
+    do {
+      for row in rows[present.count...] { try add(row, toRelationship: name) }
+    } catch {
+      managedObjectContext?.note(error, losesChange: true)
+    }
+    return true
   }
 
   // MARK: What they have in common
