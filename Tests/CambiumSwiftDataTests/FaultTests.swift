@@ -103,7 +103,11 @@ import Testing
     second.insert(paper)
     ada.papers.append(paper)
     #expect(ada.papers.isEmpty)
-    #expect { try first.save() } throws: { "\($0)".contains("papers") && "\($0)".contains("another context") }
+    #expect {
+      try first.save()
+    } throws: {
+      SwiftDataError.missingModelContext ~= $0 && "\($0)".contains("papers") && "\($0)".contains("model(for:")
+    }
     second.delete(ada)
     second.insert(ada)
     #expect(throws: SwiftDataError.missingModelContext) { try second.save() }

@@ -52,6 +52,13 @@
       let output = Pipe()
       process.standardOutput = output
       try process.run()
+      // One that hangs is a failure of its own, and does not keep the others from being run.
+      let identifier = process.processIdentifier
+      let guardian = Task.detached {
+        try await Task.sleep(for: .seconds(120))
+        kill(identifier, SIGKILL)
+      }
+      defer { guardian.cancel() }
       let data = output.fileHandleForReading.readDataToEndOfFile()
       process.waitUntilExit()
       #expect(process.terminationStatus == 0)

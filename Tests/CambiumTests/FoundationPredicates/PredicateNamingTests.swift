@@ -157,7 +157,7 @@ import Testing
     let other = try FetchPredicate(#Predicate<FacePerson> { $0.persistentModelID == ada }, naming: saved.naming)
     #expect(other == (try FetchPredicate(format: "SELF == %@", saved.naming.objects[ada])))
     #expect(other.inMemory == other.inStore && other.homes != ObjectHomes())
-    #expect(try FetchPredicate.and([predicate, other]).homes == other.homes)
+    #expect(FetchPredicate.and([predicate, other]).homes == other.homes)
   }
 
   /// `#Predicate` refuses `evaluate(_:)` off Apple's platforms; the parts that it would make exist.

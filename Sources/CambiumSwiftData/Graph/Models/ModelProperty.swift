@@ -38,7 +38,7 @@ final class ModelProperty: @unchecked Sendable {
       kind = .attribute(ValueKinds.kind(of: plainType, options: metadata.attribute?.options ?? []))
     }
     if case .attribute = kind, let codable = type as? any Codable.Type {
-      valueCoding = ValueKinds.coding(forAny: codable, options: metadata.attribute?.options ?? [])
+      valueCoding = ValueCodings.coding(forAny: codable, options: metadata.attribute?.options ?? [])
     } else {
       valueCoding = nil
     }
@@ -61,19 +61,6 @@ final class ModelProperty: @unchecked Sendable {
 
   /// Tells observers of a model that the property changes.
   func tell(_ registrar: ObservationRegistrar, _ model: AnyObject) { metadata.tell?(registrar, model) }
-}
-
-protocol OptionalType {
-  static var wrappedType: Any.Type { get }
-  var wrappedValue: Any? { get }
-  /// `nil`, as a value of the type.
-  static var noValue: Any { get }
-}
-
-extension Optional: OptionalType {
-  static var wrappedType: Any.Type { Wrapped.self }
-  var wrappedValue: Any? { map { $0 as Any } }
-  static var noValue: Any { Self(nilLiteral: ()) as Any }
 }
 
 extension RelationshipCollection {

@@ -50,7 +50,12 @@ extension ModelRow {
       guard let row: ModelRow = self[managed: name] else { return nil }
       return row.model(as: M.self, name, of: self)
     }
-    set { if mayBeSet(name) { self[managed: name] = newValue?._$row } }
+    set {
+      guard mayBeSet(name) else { return }
+      let row = newValue?._$row
+      if let row, isElsewhere(row, name) { return }
+      self[managed: name] = row
+    }
   }
 
   /// A to-many relationship: in its order if it has one, or else as the destinations were inserted.
@@ -65,6 +70,7 @@ extension ModelRow {
       // An initial value of nothing must not take back, when the model is inserted, what the other side leads to.
       if newValue.isEmpty, isNew { return setValue(nil, forKey: name) }
       let rows = newValue.map { $0._$row }
+      if rows.contains(where: { isElsewhere($0, name) }) { return }
       if !appendDestinations(rows, to: name) { self[managed: name] = Optional(rows) }
     }
   }
@@ -104,6 +110,18 @@ extension ModelRow {
     set {
       if mayBeSet(name) { setValue((newValue as? any OptionalType).map { $0.wrappedValue } ?? newValue, forKey: name) }
     }
+  }
+
+  /// Whether a destination is of another context, which the next save throws.
+  private func isElsewhere(_ row: ModelRow, _ name: String) -> Bool {
+    guard let own = managedObjectContext, let other = row.managedObjectContext, own !== other else { return false }
+    own.note(
+      SwiftDataError(
+        .missingModelContext,
+        "'\(name)' of '\(entity.name)' cannot lead to a model of another context; look it up in this one by "
+          + "model(for: persistentModelID)"),
+      losesChange: true)
+    return true
   }
 
   /// Sets a to-many relationship, if the new destinations are the present ones with more behind them, as when a model is
@@ -154,7 +172,7 @@ extension ModelRow {
   /// How values of a property are stored.
   private func coding<T: Codable>(_ name: String, as type: T.Type) -> ValueCoding<T> {
     if let coding = modelClass?.byName[name]?.coding(as: type) { return coding }
-    return ValueKinds.coding(for: type)
+    return ValueCodings.coding(for: type)
   }
 
   /// The model of this row, which has to be of a class.
