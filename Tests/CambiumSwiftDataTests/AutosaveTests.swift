@@ -28,6 +28,51 @@ import Testing
     #expect(try ModelContext(container).fetchCount(FetchDescriptor<Person>()) == 1)
   }
 
+  @MainActor @Test func turningItOffAndOnAgainSaves() async throws {
+    let container = try makeContainer()
+    let main = container.mainContext
+    main.insert(Person("Ada"))
+    main.autosaveEnabled = false
+    for _ in 0..<100 { await Task.yield() }
+    #expect(main.hasChanges)
+    main.autosaveEnabled = true
+    for _ in 0..<1000 where main.hasChanges { await Task.yield() }
+    #expect(!main.hasChanges)
+  }
+
+  @MainActor @Test func whatIsUndoneIsSaved() async throws {
+    let container = try makeContainer()
+    let main = container.mainContext
+    main.autosaveInterval = 0
+    main.undoManager = UndoManager()
+    let ada = Person("Ada", age: 36)
+    main.insert(ada)
+    try main.save()
+    main.processPendingChanges()
+    ada.age = 37
+    main.processPendingChanges()
+    for _ in 0..<1000 where main.hasChanges { await Task.yield() }
+    main.undoManager?.undo()
+    #expect(ada.age == 36 && main.hasChanges)
+    for _ in 0..<1000 where main.hasChanges { await Task.yield() }
+    #expect(!main.hasChanges)
+  }
+
+  @Test func whatAnActorHasChangedIsSavedThoughTheActorIsGone() async throws {
+    let container = try makeContainer()
+    do {
+      let keeper = Keeper(modelContainer: container)
+      await keeper.saveByItself()
+      await keeper.add("Ada")
+      for _ in 0..<1000 where await keeper.hasChanges() { await Task.yield() }
+      await keeper.add("Grace")
+    }
+    for _ in 0..<300 where try ModelContext(container).fetchCount(FetchDescriptor<Person>()) < 2 {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(try ModelContext(container).fetchCount(FetchDescriptor<Person>()) == 2)
+  }
+
   @MainActor @Test func aFailureIsToldAndTheChangesStay() async throws {
     let container = try makeContainer()
     let main = container.mainContext

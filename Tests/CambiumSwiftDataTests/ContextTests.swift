@@ -204,6 +204,35 @@ import Testing
     #expect(again === ada && again == ada && ada.papers[0] === again.papers[0] && ada.papers[0].author === ada)
   }
 
+  /// Of two models with one unique value one row stays, which both show.
+  @Test func aModelThatAnUpsertJoinsShowsTheRowThatStays() throws {
+    let container = try makeContainer()
+    let context = ModelContext(container)
+    let first = Topic("engines")
+    context.insert(first)
+    try context.save()
+    let second = Topic("engines")
+    let paper = Paper("Notes")
+    second.papers = [paper]
+    context.insert(second)
+    try context.save()
+    #expect(second.name == "engines" && second.persistentModelID == first.persistentModelID)
+    #expect(second.modelContext === context && first.papers.map(\.title) == ["Notes"])
+    second.name = "numbers"
+    #expect(first.name == "numbers")
+    try context.save()
+    #expect(try ModelContext(container).fetch(FetchDescriptor<Topic>()).map(\.name) == ["numbers"])
+    let other = ModelContext(container)
+    let (third, fourth) = (Topic("new"), Topic("new"))
+    other.insert(third)
+    other.insert(fourth)
+    try other.save()
+    fourth.name = "newer"
+    try other.save()
+    #expect(third.name == "newer" && third.persistentModelID == fourth.persistentModelID)
+    #expect(try ModelContext(container).fetchCount(FetchDescriptor<Topic>()) == 2)
+  }
+
   @Test func pendingChangesCountUnlessTheyAreLeftOut() throws {
     let container = try makeContainer()
     let context = ModelContext(container)

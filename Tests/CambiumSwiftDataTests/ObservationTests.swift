@@ -65,6 +65,31 @@ import Testing
     #expect(scene.ada.age == 36)
   }
 
+  /// What is read by a relationship is observed, though nobody has the models in between.
+  @Test func modelsThatNobodyHasAreObserved() throws {
+    let scene = try Scene()
+    let context = ModelContext(scene.container)
+    let paper = try #require(context.model(for: scene.paper.persistentModelID) as? Paper)
+    #expect(isTold({ _ = paper.author?.name }, of: { paper.author?.name = "Augusta" }))
+    let ada = try #require(context.model(for: scene.ada.persistentModelID) as? Person)
+    #expect(isTold({ _ = ada.papers.map(\.title) }, of: { ada.papers[0].title = "Other" }))
+    #expect(isTold({ _ = paper.author?.name }, of: { context.rollback() }))
+    scene.ada.name = "Lovelace"
+    try scene.context.save()
+    #expect(try isTold({ _ = paper.author?.name }, of: { _ = try context.fetch(FetchDescriptor<Person>()) }))
+    #expect(paper.author?.name == "Lovelace")
+  }
+
+  @Test func modelsThatReadEachOtherEndWithTheirContext() throws {
+    weak var gone: Person?
+    do {
+      let scene = try Scene()
+      _ = (scene.ada.name, scene.paper.title, scene.ada.papers, scene.paper.author)
+      gone = scene.ada
+    }
+    #expect(gone == nil)
+  }
+
   @Test func anUpsertIsTold() throws {
     let scene = try Scene()
     let topic = Topic("engines")

@@ -1,16 +1,19 @@
 /// Finds out by which keys a type codes itself, by decoding one from a decoder that gives a value without meaning for each
-/// key and notes the key.
+/// key and notes the key and the type.
 enum CodedKeys {
-  /// The keys; nil if no value can be decoded so, or one that is no keyed structure.
-  static func of(_ type: any Decodable.Type) -> Set<String>? {
+  /// The types by their keys, those of optional ones left out, and the value; nil if no value can be decoded so, or one that is no
+  /// keyed structure.
+  static func of<T: Decodable>(_ type: T.Type) -> (types: [String: Any.Type?], value: T)? {
     let keys = Keys()
-    guard (try? type.init(from: NotingDecoder(keys: keys))) != nil, keys.isKeyed else { return nil }
-    return keys.names
+    keys.outer = [ObjectIdentifier(type)]
+    guard let value = try? T(from: NotingDecoder(keys: keys)), keys.isKeyed else { return nil }
+    return (keys.types, value)
   }
 
   fileprivate final class Keys {
-    var names = Set<String>()
+    var types: [String: Any.Type?] = [:]
     var isKeyed = false
+    var outer = Set<ObjectIdentifier>()
   }
 }
 
@@ -37,15 +40,15 @@ private struct NotingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   var allKeys: [Key] { [] }
 
   func contains(_ key: Key) -> Bool {
-    keys.names.insert(key.stringValue)
+    if keys.types[key.stringValue] == nil { keys.types[key.stringValue] = .some(nil) }
     return true
   }
 
-  func decodeNil(forKey key: Key) throws -> Bool { !contains(key) }
+  func decodeNil(forKey key: Key) throws -> Bool { contains(key) }
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-    _ = contains(key)
-    guard let value = PlaceholderValue.find(type) else { throw Unkeyed() }
+    keys.types[key.stringValue] = type
+    guard let value = PlaceholderValue.find(type, within: keys.outer) else { throw Unkeyed() }
     return value
   }
 

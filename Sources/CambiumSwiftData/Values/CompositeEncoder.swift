@@ -37,7 +37,9 @@ enum CompositeEncoder {
         guard let wrapped = optional.wrappedValue as? any Encodable else { return }
         plain = wrapped
       }
-      values[place] = try ValueCoder.encode(plain, as: shape.fields[place].kind)
+      let field = shape.fields[place]
+      if case .coded = field.kind {} else if type(of: plain) != field.type { throw otherwise }
+      values[place] = try ValueCoder.encode(plain, as: field.kind)
     }
   }
 }

@@ -47,11 +47,21 @@ struct CompositeShape: Sendable {
       }
     }
     guard !(type is any RawRepresentable.Type), !(type is any OptionalType.Type), CompositeShape.isStructure(type),
-      gather(type), isComplete, !fields.isEmpty, CodedKeys.of(type) == Set(fields.map { $0.name })
+      gather(type), isComplete, !fields.isEmpty
     else { return nil }
     typeName = "\(type)"
     self.fields = fields
     names = fields.map { $0.name }
+    guard isCodedByFields(type) else { return nil }
+  }
+
+  /// Whether values code themselves by the names and the types of their fields. It is tried on a value that is made up.
+  private func isCodedByFields<T: Codable>(_ type: T.Type) -> Bool {
+    guard let coded = CodedKeys.of(type), Set(coded.types.keys) == Set(names) else { return false }
+    for field in fields {
+      if case .some(.some(let asked)) = coded.types[field.name], asked != field.type { return false }
+    }
+    return (try? CompositeEncoder.elements(of: coded.value, self)) != nil
   }
 
   /// The name of the field that a key path leads to.

@@ -256,6 +256,7 @@ extension ManagedObject {
     try context.redirect(other, to: self)
     let dropped = other.objectID
     context.drop(other)
+    context.link.objectObserver?.object(other, became: self)
     context.tellChildren(permanent: [dropped: objectID], areJoined: true)
   }
 }
@@ -311,5 +312,6 @@ extension ManagedObjectContext {
     updated.replace(stored, by: object)
     stored.dropChanges()
     stored.detach()
+    link.objectObserver?.object(stored, became: object)
   }
 }

@@ -98,6 +98,7 @@ extension ManagedObjectContext {
     }
     if !home.info.withDefaults.isEmpty { object.setDefaults(home.info) }
     guard let early else { return }
+    if let error = early.error { record(error, losesChange: true) }
     object.setAttributes(early)
     if !early.relationships.isEmpty { setRelationships(early, of: object) }
   }

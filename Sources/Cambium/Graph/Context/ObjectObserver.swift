@@ -7,6 +7,9 @@ package protocol ObjectObserver: AnyObject, Sendable {
   /// Is called when an object without unsaved changes is about to show another row.
   func rowWillChange(of object: AnyObject)
 
+  /// Is called when a merge policy has put one object in the place of another one, which belongs to no context any more.
+  func object(_ object: AnyObject, became other: AnyObject)
+
   /// Is called when the context has taken in what others have saved.
   func didMerge(_ changes: ObjectIDNotification, in context: ManagedObjectContext)
 }

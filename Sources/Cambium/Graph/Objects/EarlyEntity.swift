@@ -29,6 +29,7 @@ extension ManagedObject {
   /// Takes over what another new object was given: attributes and relationships that this one has as well.
   package final func takeOver(_ other: ManagedObject) {
     guard let early = other.takeEarlyValues() else { return }
+    if let error = early.error { note(error, losesChange: true) }
     setAttributes(early)
     for (name, value) in early.relationships { setValue(value, forKey: name) }
   }

@@ -10,6 +10,8 @@ extension ManagedObject {
     fileprivate var transients: [(name: String, value: Any)] = []
     /// Of all kinds, in the order of their names.
     fileprivate(set) var relationships: [(name: String, value: Any)] = []
+    /// The first error by which a value was lost.
+    fileprivate(set) var error: (any Error)?
   }
 
   /// Whether the object has never been in a context.
@@ -19,6 +21,7 @@ extension ManagedObject {
   func takeEarlyValues() -> EarlyValues? {
     guard isEarly else { return nil }
     var result = EarlyValues()
+    result.error = overlay?.earlyError
     for (name, value) in transients.ordered(by: { $0.key < $1.key }) {
       if info.properties[name]?.isAttribute == true {
         result.transients.append((name, value))
@@ -38,6 +41,7 @@ extension ManagedObject {
   func takeEarlyRelationships() -> EarlyValues? {
     guard isEarly, let overlay else { return nil }
     var result = EarlyValues()
+    result.error = overlay.earlyError
     let transients = overlay.transients
     if !transients.isEmpty {
       for (name, value) in transients.ordered(by: { $0.key < $1.key }) {

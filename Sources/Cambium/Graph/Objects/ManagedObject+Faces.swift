@@ -14,6 +14,10 @@ extension ManagedObject {
   /// The elements of a composite attribute, which stay in the row if all of them are texts; nil if it has no value.
   package final func elements(forKey key: String) throws -> CompositeElements? { try compositeElements(key) }
 
+  /// Notes an error of a call that cannot throw: in the context, or, of an object that is not inserted yet, for the one that it will
+  /// be inserted into.
+  package final func keep(_ error: any Error) { note(error, losesChange: true) }
+
   /// Sets an attribute to a value in the engine's form. See ``set(_:forKey:)``.
   package final func setEngineValue(_ value: Value, forKey key: String) throws {
     if try !setStored(value, key) { try set(value.foundation(type: .undefined, objects: space), forKey: key) }

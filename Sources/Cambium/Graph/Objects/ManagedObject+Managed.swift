@@ -56,7 +56,14 @@ extension ManagedObject {
   }
 
   @usableFromInline
-  func note(_ error: any Error, losesChange: Bool) { managedObjectContext?.record(error, losesChange: losesChange) }
+  func note(_ error: any Error, losesChange: Bool) {
+    if let managedObjectContext {
+      managedObjectContext.record(error, losesChange: losesChange)
+    } else if losesChange, isEarly, overlay?.earlyError == nil {
+      // The context hears of it when the object is inserted.
+      ownOverlay.earlyError = error
+    }
+  }
 
   @inlinable
   func setManagedValue<T: ManagedValue>(_ value: T?, _ key: String) {

@@ -28,7 +28,7 @@ extension ManagedObject {
   /// Sets a property: see ``set(_:forKey:)``. Where that throws, the object stays as it is, and the error is noted in
   /// ``ManagedObjectContext/recordedErrors`` and thrown by the next save.
   public func setValue(_ value: Any?, forKey key: String) {
-    do { try set(value, forKey: key) } catch { managedObjectContext?.record(error, losesChange: true) }
+    do { try set(value, forKey: key) } catch { note(error, losesChange: true) }
   }
 
   /// The value of a property, as ``value(forKey:)``.

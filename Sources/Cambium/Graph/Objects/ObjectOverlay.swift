@@ -83,6 +83,7 @@ struct OverlayFields {
     @exclusivity(unchecked) var transients: [String: Any] = [:]
     @exclusivity(unchecked) var fetchedValues: [String: [ManagedObjectID]] = [:]
     @exclusivity(unchecked) var parentState: ParentState?
+    @exclusivity(unchecked) var earlyError: (any Error)?
   }
 
   fileprivate mutating func makeSeldom() -> Seldom {
@@ -226,6 +227,12 @@ extension ObjectOverlay {
   }
 
   /// Forgets what few objects have.
+  /// The first error by which a change was lost of an object that belongs to no context yet.
+  var earlyError: (any Error)? {
+    get { fields.pointee.seldom?.earlyError }
+    set { fields.pointee.makeSeldom().earlyError = newValue }
+  }
+
   func dropSeldom() { fields.pointee.seldom = nil }
 
   /// In a child context, what the parent had over the row.

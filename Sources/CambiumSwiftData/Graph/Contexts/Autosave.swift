@@ -38,32 +38,31 @@ final class Autosave {
     guard !isScheduled else { return }
     isScheduled = true
     let delay = lastSave.map { max(0, interval - $0.duration(to: .now).seconds) } ?? 0
-    // `nonisolated(unsafe)`: what is started here runs where the context is used, and nothing else of it touches the context.
-    nonisolated(unsafe) weak let weakContext = context
+    // `nonisolated(unsafe)`: what is started here runs where the context is used, and nothing else of it touches the context. It
+    // keeps the context, and an executor keeps its own, so that what was changed is saved though nobody has the context any more.
+    nonisolated(unsafe) let kept = context
     switch place {
     case .nobody: break
     case .mainActor:
       Task { @MainActor in
         if delay > 0 { try? await Task.sleep(for: .seconds(delay)) }
-        weakContext?.autosave.save(weakContext)
+        kept.autosave.save(kept)
       }
     case .executor:
-      weak let weakExecutor = executor
-      if delay > 0 {
-        Task {
-          try? await Task.sleep(for: .seconds(delay))
-          weakExecutor?.start { $0.autosave.save($0) }
-        }
-      } else {
-        weakExecutor?.start { $0.autosave.save($0) }
+      guard let executor else { return }
+      guard delay > 0 else { return executor.start { $0.autosave.save($0) } }
+      Task {
+        try? await Task.sleep(for: .seconds(delay))
+        executor.start { $0.autosave.save($0) }
       }
     }
   }
 
   /// Saves, on the context's executor.
-  private func save(_ context: ModelContext?) {
-    guard let context, isScheduled, isEnabled else { return }
+  private func save(_ context: ModelContext) {
+    guard isScheduled else { return }
     isScheduled = false
+    guard isEnabled else { return }
     lastSave = .now
     do { try context.save() } catch { failures.tell(error) }
   }

@@ -19,6 +19,7 @@ extension ModelContext {
         losesChange: true)
     }
     if !row.isNew { return noteThatItWasDeleted(model) }
+    if let error = foreignClass(of: row) { return managedObjectContext.note(error, losesChange: true) }
     managedObjectContext.insert(row)
   }
 

@@ -52,7 +52,14 @@ public final class ModelContext: SendableMetatype {
     return made
   }
 
-  deinit { managedObjectContext.face = nil }
+  deinit {
+    managedObjectContext.face = nil
+    guard isObserved else { return }
+    // Models that were read by each other's relationships would keep each other for ever.
+    for case let row as ModelRow in managedObjectContext.registeredObjects {
+      row.observed?._withUnsafeGuaranteedRef { $0.letGo() }
+    }
+  }
 
   // MARK: Settings
 
@@ -116,6 +123,15 @@ public final class ModelContext: SendableMetatype {
     let made = modelClass.maker()
     makers[modelClass.typeID] = made
     return made
+  }
+
+  /// The error that a new model is of a class that the container has another one for, under the same name; nil if it is not.
+  func foreignClass(of row: ModelRow) -> SwiftDataError? {
+    guard let own = row.modelClass, let known = stores.classes[row.entity.name], known !== own else { return nil }
+    return SwiftDataError(
+      .unknownSchema,
+      "a \(own.type) is not '\(row.entity.name)' of this container, which is another class of that name; make the model of the "
+        + "container's class")
   }
 
   /// The model of an object; nil if the container's schema has no class for it.

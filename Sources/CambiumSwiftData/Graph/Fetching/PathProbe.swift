@@ -51,6 +51,9 @@ import Foundation
   /// not stored, such as a computed property.
   static func name(of keyPath: AnyKeyPath, from modelClass: ModelClass) -> String? {
     if let property = modelClass.byKeyPath[keyPath] { return property.name }
+    // A property that is stored is known. So this one is computed, and its code is not for values that are made up.
+    let components = components(of: keyPath)
+    guard components.count > 1 else { return nil }
     func read<M: PersistentModel>(_ type: M.Type, round: Int) -> (probe: PathProbe, value: Any)? {
       guard let partial = keyPath as? PartialKeyPath<M> else { return nil }
       let probe = PathProbe(round: round)
@@ -61,12 +64,12 @@ import Foundation
     else { return nil }
     var names = first.probe.names
     // What is behind the last property that was read is fields of its structure, which nothing notes.
-    let components = components(of: keyPath)
     guard components.count >= names.count, let owner = destination(of: names.dropLast(), from: modelClass),
       let property = owner.byName[last]
     else { return nil }
     let fields = components.dropFirst(names.count)
     if fields.isEmpty {
+      guard plainType(of: keyPath) == property.plainType else { return nil }
       let isRead = [first, second].allSatisfy { probe, value in isSame(value, probe.lastValue) }
       return isRead ? names.joined(separator: ".") : nil
     }
@@ -77,6 +80,11 @@ import Foundation
       kind = found.kind
     }
     return names.joined(separator: ".")
+  }
+
+  private static func plainType(of keyPath: AnyKeyPath) -> Any.Type {
+    let type = type(of: keyPath).valueType
+    return (type as? any OptionalType.Type)?.wrappedType ?? type
   }
 
   /// Whether what a key path gave is what was read last; true of values that cannot be compared.

@@ -24,6 +24,7 @@ public final class ModelClass: @unchecked Sendable {
   let constraints: [any PathGroups]
   private let initializer: () -> (ModelRow, ModelContext?) -> AnyObject
   private let attacher: (AnyObject, ModelContext) -> Void
+  private let shower: (ModelRow, AnyObject) -> Void
   /// What new rows are made with; see ``newRow()``.
   private let early = AtomicLazyReference<EntityDescription>()
 
@@ -76,6 +77,7 @@ public final class ModelClass: @unchecked Sendable {
     initializer = { MakingBackingData<M>.initializer() }
     // A subclass without `@Model` has the rows of its superclass.
     attacher = { model, context in (model as? M)?._$attach(context) }
+    shower = { row, model in (model as? M)?.persistentBackingData = ModelBackingData<M>(row: row) }
   }
 
   /// The properties that the class itself declares.
@@ -89,6 +91,9 @@ public final class ModelClass: @unchecked Sendable {
 
   /// Makes a model of the class one of a context.
   func attach(_ model: AnyObject, _ context: ModelContext) { attacher(model, context) }
+
+  /// Has a model of the class show another row.
+  func show(_ row: ModelRow, _ model: AnyObject) { shower(row, model) }
 
   /// A new model without values.
   func makeNew<M: PersistentModel>(as type: M.Type) -> M {

@@ -63,11 +63,16 @@ public final class ModelRow: ManagedObject {
   public override func awakeFromInsert() {
     guard let context = modelContext else { return }
     context.noteChange()
+    if let error = context.foreignClass(of: self) { context.managedObjectContext.note(error, losesChange: true) }
     if let model { modelClass?.attach(model, context) }
   }
 
   /// Tells observers that all values may be others.
-  public override func awake(fromSnapshotEvents flags: SnapshotEventType) { tellOfAll() }
+  public override func awake(fromSnapshotEvents flags: SnapshotEventType) {
+    // What was undone is to be saved like any change.
+    if hasChanges { modelContext?.noteChange() }
+    tellOfAll()
+  }
 
   /// The same where the row is read anew when it is asked for.
   public override func didTurnIntoFault() { tellOfAll() }
@@ -79,12 +84,29 @@ public final class ModelRow: ManagedObject {
 
   /// Tells observers that a property is about to change, by other means than its accessor.
   func tell(of property: ModelProperty) {
-    guard let registrar, let model else { return }
+    // Somebody may observe a model that nobody has any more.
+    guard let registrar, let model = model ?? makeModel(context: modelContext) else { return }
     property.tell(registrar, model)
   }
 }
 
-/// Has the registrar of a row's model. To take a registrar out of a variable is slow, because its size is not known here.
+/// What a row has once a property of its model was read: the registrar, and the destinations that were read.
+///
+/// Who reads `item.trip?.name` observes a model that nobody has but this. So the rows of destinations are kept until the
+/// relationship changes, or the context ends. To take a registrar out of a variable is slow, because its size is not known here.
 @usableFromInline final class ObservedRow {
   @usableFromInline let registrar = ObservationRegistrar()
+  private var destinations: [(name: String, rows: [ModelRow])] = []
+
+  func keep(_ rows: [ModelRow], of name: String) {
+    if let place = destinations.firstIndex(where: { $0.name == name }) {
+      destinations[place].rows = rows
+    } else if !rows.isEmpty {
+      destinations.append((name, rows))
+    }
+  }
+
+  func letGo(of name: String) { destinations.removeAll { $0.name == name } }
+
+  func letGo() { destinations = [] }
 }

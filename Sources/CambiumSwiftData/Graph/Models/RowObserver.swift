@@ -9,11 +9,23 @@ final class RowObserver: ObjectObserver {
     guard let row = object as? ModelRow, row.observed != nil, let property = row.modelClass?.byName[name] else {
       return
     }
+    row.observed?._withUnsafeGuaranteedRef { $0.letGo(of: name) }
     row.tell(of: property)
   }
 
   /// A fetch or a merge that has found another row.
   func rowWillChange(of object: AnyObject) { (object as? ModelRow)?.tellOfAll() }
+
+  /// Has a model that an upsert has joined with another one show the row that stays.
+  func object(_ object: AnyObject, became other: AnyObject) {
+    guard let row = object as? ModelRow, let stays = other as? ModelRow, let owner = row.owner, let model = row.model,
+      let modelClass = row.modelClass
+    else { return }
+    row.owner = nil
+    stays.modelClass = stays.modelClass ?? modelClass
+    if stays.owner == nil { stays.owner = owner }
+    modelClass.show(stays, model)
+  }
 
   /// What others have saved may be new destinations of relationships that are not in the rows of the models that have them.
   /// So these are told of, if they lead to a class of which anything was saved.

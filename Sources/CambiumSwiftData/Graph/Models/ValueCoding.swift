@@ -45,7 +45,7 @@ final class ValueCoding<T: Codable>: @unchecked Sendable {
       let stored = try composite?.encode(value) ?? ValueCoder.encode(value, isCoded: isCoded)
       try row.setEngineValue(stored, forKey: name)
     } catch {
-      row.managedObjectContext?.note(error, losesChange: true)
+      row.keep(error)
     }
   }
 }

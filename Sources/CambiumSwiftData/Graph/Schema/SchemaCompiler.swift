@@ -16,7 +16,7 @@ enum SchemaCompiler {
       if entities[modelClass.entityName] != nil {
         throw refused("two classes are called '\(modelClass.entityName)'; a schema has each name once")
       }
-      let entity = try entity(of: modelClass, inverses)
+      let entity = try entity(of: modelClass, inverses, isEarly: isEarly)
       if !isEarly { try addGroups(to: entity, of: modelClass) }
       entities[modelClass.entityName] = entity
     }
@@ -29,14 +29,16 @@ enum SchemaCompiler {
 
   private static func refused(_ message: String) -> SwiftDataError { SwiftDataError(.loadIssueModelContainer, message) }
 
-  private static func entity(of modelClass: ModelClass, _ inverses: Inverses) throws -> EntityDescription {
+  private static func entity(
+    of modelClass: ModelClass, _ inverses: Inverses, isEarly: Bool
+  ) throws -> EntityDescription {
     let entity = EntityDescription(modelClass.entityName)
     entity.managedObjectClass = ModelRow.self
     entity.managedObjectClassName = modelClass.entityName
     if let original = modelClass.originalName { entity.renamingIdentifier = original }
     entity.properties = try modelClass.ownProperties.map { property in
       switch property.kind {
-      case .attribute(let kind): try attribute(property, kind, of: modelClass)
+      case .attribute(let kind): try attribute(property, kind, of: modelClass, isEarly: isEarly)
       case .toOne(let type): try relationship(property, to: .of(type), isToMany: false, inverses, of: modelClass)
       case .toMany(let type): try relationship(property, to: .of(type), isToMany: true, inverses, of: modelClass)
       }
@@ -58,10 +60,10 @@ enum SchemaCompiler {
   // MARK: Properties
 
   private static func attribute(
-    _ property: ModelProperty, _ kind: ValueKind, of modelClass: ModelClass
+    _ property: ModelProperty, _ kind: ValueKind, of modelClass: ModelClass, isEarly: Bool
   ) throws -> AttributeDescription {
     let said = property.metadata.attribute
-    guard property.isOptional || property.defaultValue != nil || property.hasPlaceholder else {
+    guard isEarly || property.isOptional || property.defaultValue != nil || property.hasPlaceholder else {
       throw refused(
         "'\(modelClass.entityName).\(property.name)' is required, and no \(property.plainType) can be made up for a model whose "
           + "row is gone; give the property an initial value, or make it optional")
@@ -130,6 +132,11 @@ enum SchemaCompiler {
     of modelClass: ModelClass
   ) throws -> RelationshipDescription {
     let said = property.metadata.relationship
+    if let keyPath = said?.inverseKeyPath, destination.byKeyPath[keyPath]?.destination == nil {
+      throw refused(
+        "the inverse of '\(modelClass.entityName).\(property.name)', \(keyPath), is no stored relationship of "
+          + "'\(destination.entityName)'")
+    }
     if isToMany, said?.maximumModelCount == 1 {
       throw refused(
         "'\(modelClass.entityName).\(property.name)' is an array of one model at most; write "
