@@ -16,7 +16,7 @@ public struct FetchDescriptor<T: PersistentModel>: @unchecked Sendable {
   public var predicate: Foundation.Predicate<T>?
   /// The order, the most significant key first. Where it leaves the order open, models come as they were inserted.
   public var sortBy: [SortDescriptor<T>]
-  /// How many models at most; `nil` for all.
+  /// How many models at most; `nil` or 0 for all.
   public var fetchLimit: Int?
   /// How many to leave out at the start.
   public var fetchOffset: Int?
