@@ -53,11 +53,14 @@ public final class ModelContext: SendableMetatype {
   }
 
   deinit {
-    managedObjectContext.face = nil
-    guard isObserved else { return }
-    // Models that were read by each other's relationships would keep each other for ever.
-    for case let row as ModelRow in managedObjectContext.registeredObjects {
-      row.observed?._withUnsafeGuaranteedRef { $0.letGo() }
+    // With the lock held, because a merge on another thread may be telling models of this context.
+    managedObjectContext.performAndWait {
+      managedObjectContext.face = nil
+      guard isObserved else { return }
+      // Models that were read by each other's relationships would keep each other for ever.
+      for case let row as ModelRow in managedObjectContext.registeredObjects {
+        row.observed?._withUnsafeGuaranteedRef { $0.letGo() }
+      }
     }
   }
 

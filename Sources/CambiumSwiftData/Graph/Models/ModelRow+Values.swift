@@ -48,7 +48,7 @@ extension ModelRow {
     get {
       if isProbed { return probedModel(name, M.self) }
       guard let row: ModelRow = self[managed: name] else { return nil }
-      observed?._withUnsafeGuaranteedRef { $0.keep([row], of: name) }
+      observed?._withUnsafeGuaranteedRef { $0.keep(row, of: name) }
       return row.model(as: M.self, name, of: self)
     }
     set {

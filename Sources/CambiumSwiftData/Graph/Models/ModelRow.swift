@@ -97,6 +97,13 @@ public final class ModelRow: ManagedObject {
 @usableFromInline final class ObservedRow {
   @usableFromInline let registrar = ObservationRegistrar()
   private var destinations: [(name: String, rows: [ModelRow])] = []
+  /// Those of to-one relationships, which are read again and again.
+  private var single: [(name: String, row: ModelRow)] = []
+
+  func keep(_ row: ModelRow, of name: String) {
+    guard let place = single.firstIndex(where: { $0.name == name }) else { return single.append((name, row)) }
+    if single[place].row !== row { single[place].row = row }
+  }
 
   func keep(_ rows: [ModelRow], of name: String) {
     if let place = destinations.firstIndex(where: { $0.name == name }) {
@@ -106,7 +113,10 @@ public final class ModelRow: ManagedObject {
     }
   }
 
-  func letGo(of name: String) { destinations.removeAll { $0.name == name } }
+  func letGo(of name: String) {
+    destinations.removeAll { $0.name == name }
+    single.removeAll { $0.name == name }
+  }
 
-  func letGo() { destinations = [] }
+  func letGo() { (destinations, single) = ([], []) }
 }
