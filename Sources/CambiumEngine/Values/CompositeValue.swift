@@ -19,7 +19,7 @@ public struct CompositeValue: Hashable, Sendable, ExpressibleByDictionaryLiteral
   }
 
   /// A composite of as many values as names, none twice.
-  package init(distinct names: [String], _ values: [Value]) {
+  init(distinct names: [String], _ values: [Value]) {
     self.names = names
     self.values = values
   }

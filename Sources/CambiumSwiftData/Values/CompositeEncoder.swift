@@ -6,7 +6,7 @@ enum CompositeEncoder {
   static func elements(of value: any Encodable, _ shape: CompositeShape) throws -> CompositeValue {
     let sink = Sink(shape)
     try value.encode(to: Taker(sink: sink))
-    return CompositeValue(distinct: shape.names, sink.values)
+    return CompositeValue(names: shape.names, values: sink.values)
   }
 
   fileprivate final class Sink {
