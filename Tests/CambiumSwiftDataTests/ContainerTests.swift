@@ -11,6 +11,13 @@ import Testing
     try body(folder)
   }
 
+  /// Makes a store of the first version.
+  private func saveFirstNote(_ configuration: ModelConfiguration) throws {
+    let context = ModelContext(try ModelContainer(for: First.Note.self, configurations: configuration))
+    context.insert(First.Note(text: "hello"))
+    try context.save()
+  }
+
   @Test func aStoreInAFileStays() throws {
     try inFolder { folder in
       let url = folder.appendingPathComponent("a.store")
@@ -130,11 +137,7 @@ import Testing
   @Test func aNewPropertyWithAnInitialValueMigrates() throws {
     try inFolder { folder in
       let configuration = ModelConfiguration(url: folder.appendingPathComponent("a.store"))
-      do {
-        let context = ModelContext(try ModelContainer(for: First.Note.self, configurations: configuration))
-        context.insert(First.Note(text: "hello"))
-        try context.save()
-      }
+      try saveFirstNote(configuration)
       let context = ModelContext(try ModelContainer(for: Second.Note.self, configurations: configuration))
       let note = try #require(try context.fetch(FetchDescriptor<Second.Note>()).first)
       #expect(note.body == "hello" && note.stars == 3 && note.mood == .wild && note.tag == nil)
@@ -144,11 +147,7 @@ import Testing
   @Test func aHigherVersionOfTheSchemaMayDropAProperty() throws {
     try inFolder { folder in
       let configuration = ModelConfiguration(url: folder.appendingPathComponent("a.store"))
-      do {
-        let context = ModelContext(try ModelContainer(for: First.Note.self, configurations: configuration))
-        context.insert(First.Note(text: "hello"))
-        try context.save()
-      }
+      try saveFirstNote(configuration)
       #expect {
         _ = try ModelContainer(for: Third.Note.self, configurations: configuration)
       } throws: { error in
@@ -163,11 +162,7 @@ import Testing
   @Test func aRenamedClassMigrates() throws {
     try inFolder { folder in
       let configuration = ModelConfiguration(url: folder.appendingPathComponent("a.store"))
-      do {
-        let context = ModelContext(try ModelContainer(for: First.Note.self, configurations: configuration))
-        context.insert(First.Note(text: "hello"))
-        try context.save()
-      }
+      try saveFirstNote(configuration)
       let context = ModelContext(try ModelContainer(for: Memo.self, configurations: configuration))
       #expect(try context.fetch(FetchDescriptor<Memo>()).map(\.text) == ["hello"])
     }

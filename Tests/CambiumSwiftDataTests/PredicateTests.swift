@@ -118,7 +118,12 @@ import Testing
     }
     refused(#Predicate<Values> { $0.texts.isEmpty }, "Values.texts")
     refused(#Predicate<Values> { $0.draft == "x" }, "Values.draft")
-    refused(#Predicate<Person> { $0.isSelected }, "Person")
+    refused(#Predicate<Person> { $0.isSelected }, "property of type Bool is no stored one of Person")
+    #expect {
+      _ = try scene.people(#Predicate { $0.isSelected })
+    } throws: {
+      "\($0)".components(separatedBy: "no stored one").count == 2 && !"\($0)".contains("0x")
+    }
     let shape = Shape.dot
     refused(#Predicate<Values> { $0.shape == shape }, "Values.shape")
     // Asking for the number and the identifiers is refused alike.

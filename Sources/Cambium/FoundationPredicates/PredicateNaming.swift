@@ -19,7 +19,7 @@ package protocol PredicateNaming {
   func meaning(of captured: Any) throws -> CapturedMeaning?
 }
 
-/// What a key path stands for.
+/// The part of the model that a key path of a face stands for.
 package enum PredicateName {
   /// A property of the model, or a key path of it: `address.city`.
   case property(String)
@@ -29,7 +29,7 @@ package enum PredicateName {
   case refused(String)
 }
 
-/// What a captured value stands for.
+/// The object or value of the store that a captured value of a face stands for.
 package enum CapturedMeaning {
   /// An object, by its identifier. Without one it is an object that no store has, and equals nothing, not even `nil`.
   case object(ManagedObjectID?)

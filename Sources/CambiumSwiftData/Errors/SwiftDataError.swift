@@ -89,7 +89,8 @@ extension SwiftDataError: CustomStringConvertible {
   public var description: String {
     var text = "SwiftDataError.\(kind.rawValue)"
     if !message.isEmpty { text += ": \(message)" }
-    if let underlying {
+    // An error that only has another kind here says nothing new.
+    if let underlying, cambiumError?.message != message {
       let cause = "\(underlying)"
       if !message.contains(cause) { text += "\n  caused by \(cause)" }
     }

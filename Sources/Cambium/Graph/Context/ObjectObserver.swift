@@ -10,7 +10,7 @@ package protocol ObjectObserver: AnyObject, Sendable {
   /// Is called when a merge policy has put one object in the place of another one, which belongs to no context any more.
   func object(_ object: AnyObject, became other: AnyObject)
 
-  /// Is called when the context has taken in what others have saved.
+  /// The context calls this when it has merged the saves of other contexts.
   func didMerge(_ changes: ObjectIDNotification, in context: ManagedObjectContext)
 }
 

@@ -1,9 +1,9 @@
-/// What a save has changed.
+/// The objects that a save has inserted, updated and deleted.
 package struct SavedChanges {
   package let inserted: [ManagedObject]
   package let updated: [ManagedObject]
   package let deleted: [ManagedObject]
-  /// What delete rules did to objects that the context need not have.
+  /// The objects that delete rules have updated and deleted, of which the context need not have any.
   package let byRules: ObjectIDNotification
 }
 
@@ -20,7 +20,7 @@ extension ManagedObjectContext {
     lock.run { (inserted.values, updated.values.filter { $0.isUpdated }, deleted.values) }
   }
 
-  /// What runs jobs of an actor with the context's lock held, on the threads of the coordinator.
+  /// The executor that runs jobs of an actor on the threads of the coordinator, with the context's lock held.
   package var serialExecutor: any SerialExecutor { runner.queue }
 
   /// Starts a block behind the jobs of ``serialExecutor``, as an event of its own.

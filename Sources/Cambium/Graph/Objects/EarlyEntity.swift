@@ -1,7 +1,7 @@
 import CambiumEngine
 import CambiumKernel
 
-/// What objects of an entity are made with that belong to no context yet. To make many objects with it takes less time than
+/// The means to make objects of an entity that belong to no context yet. To make many objects with it takes less time than
 /// with the entity itself, which looks up its model for each.
 ///
 /// Its objects begin without values: the defaults of the model are not set.

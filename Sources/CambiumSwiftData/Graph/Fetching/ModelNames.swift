@@ -74,7 +74,7 @@ struct ModelNames: PredicateNaming {
 
   private func refusal(of keyPath: AnyKeyPath, in modelClass: ModelClass) throws -> PredicateName {
     .refused(
-      "\(keyPath), of type \(Swift.type(of: keyPath).valueType), is no stored property of \(modelClass.entityName): computed and "
+      "a property of type \(Swift.type(of: keyPath).valueType) is no stored one of \(modelClass.entityName): computed and "
         + "@Transient properties are not in the store; ask for what is stored, or filter the models after fetching them"
     )
   }
