@@ -119,8 +119,9 @@ struct HistoryReader {
     var failure: (any Error)?
     var isOfChanges = false
     if case .fetchChanges = request.task { isOfChanges = true }
+    let start = max(bounds.deletedTo, isOfChanges ? 0 : predicate?.lastTransactionBefore ?? 0)
     try mapping { () throws(EngineError) in
-      try view.forEachHistoryTransaction(after: bounds.deletedTo, readsChanges: isOfChanges || readsChanges) {
+      try view.forEachHistoryTransaction(after: start, readsChanges: isOfChanges || readsChanges) {
         (entry) in
         do {
           if isOfChanges {
