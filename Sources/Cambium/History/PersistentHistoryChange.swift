@@ -36,6 +36,8 @@ public struct PersistentHistoryChange: Sendable, Hashable, FetchRequestResult {
       result[name] = (try? rules.transformed(value, path: name, entity: changedObjectID.entityName)) ?? value
     }
   }
+  /// The values of ``tombstone`` as the engine stores them, for faces with values of their own.
+  package var keptValues: [String: Value] { kept.mapValues { $0.value } }
   /// The number of its transaction.
   public let transactionNumber: Int64
 

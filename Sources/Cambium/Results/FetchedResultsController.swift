@@ -96,7 +96,7 @@ public struct FetchedResultsSection<Result: ManagedObject> {
 /// out (``FetchRequest/includesPendingChanges``) follows saves only.
 ///
 /// They follow the saves of other contexts of the same coordinator as well, when the queue comes to it, or at
-/// ``processPendingChanges()``; those of a child context show what its parent has, and follow what that has taken in. What batch requests and
+/// ``processPendingChanges()``, which a context with ``ConcurrencyType/confinement`` has to call, because it has no queue; those of a child context show what its parent has, and follow what that has taken in. What batch requests and
 /// other processes have changed counts when it is merged into the context, by
 /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)``. After ``ManagedObjectContext/reset()`` call
 /// ``performFetch()`` again.
@@ -116,6 +116,9 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
   /// What divides the objects into sections, each of which is where its first object is. Order by it first to have the
   /// sections ordered.
   public let sectionNameKeyPath: String?
+  /// Is called on any thread when another context has saved, if the context of this controller has no queue. The results stay
+  /// as they are until ``processPendingChanges()``. Set it before ``performFetch()``.
+  package var newsHandler: (@Sendable () -> Void)?
   /// Is told of changes.
   public weak var delegate: (any FetchedResultsControllerDelegate)?
 
@@ -367,6 +370,8 @@ extension FetchedResultsController: SaveObserver {
     // What another context's save has changed by itself is in what it saved.
     if saved.isEmpty { return }
     waitingLock.locked { waiting.saved.formUnion(SavedObjects(changed: saved.changed, deleted: saved.deleted)) }
+    // The thread that saves may not touch the objects of a context without a queue.
+    if managedObjectContext.concurrencyType == .confinement { return newsHandler?() ?? () }
     managedObjectContext.perform { [weak self] in self?.processPendingChanges() }
   }
 

@@ -48,6 +48,8 @@ public final class PersistentStore: @unchecked Sendable {
   private let state: RetainedCommit?
   /// The newest commit when the store was opened; nil if it could not be read.
   let openingSequence: UInt64?
+  /// The transactions that this coordinator made.
+  let ownTransactions = OwnTransactions()
   private var isMoving = false
   private var isGivenUp = false
   /// What uses the store now.

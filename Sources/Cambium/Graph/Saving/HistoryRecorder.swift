@@ -13,6 +13,8 @@ final class HistoryRecorder {
   private var updates: [ObjectReference: Int] = [:]
   /// The objects that are new: these are told as that alone.
   private var new = Set<ObjectReference>()
+  /// The number of the transaction in the history; nil before ``finish(_:_:)``, or if nothing changed.
+  private(set) var number: UInt64?
 
   /// Nil if the store keeps no history.
   convenience init?(_ context: ManagedObjectContext, _ store: PersistentStore) {
@@ -86,6 +88,6 @@ final class HistoryRecorder {
     }
     if transaction.changes.isEmpty { return }
     transaction.timestamp = Date().timeIntervalSinceReferenceDate
-    try t.appendHistory(transaction)
+    number = try t.appendHistory(transaction)
   }
 }

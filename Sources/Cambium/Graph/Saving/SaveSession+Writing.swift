@@ -91,6 +91,7 @@ extension SaveSession {
     } catch {
       throw failure ?? RefusedBatch(error: error)
     }
+    if let number = prepared.history?.number { store.ownTransactions.note(number) }
     return outcome
   }
 

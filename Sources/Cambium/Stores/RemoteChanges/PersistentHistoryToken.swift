@@ -6,7 +6,7 @@ public struct PersistentHistoryToken: Hashable, Codable, Sendable {
   /// The number of the last transaction that is known, by the identifier of its store.
   public let positions: [String: Int64]
 
-  init(_ positions: [String: Int64]) { self.positions = positions }
+  package init(_ positions: [String: Int64]) { self.positions = positions }
 
   /// A token that knows what either knows.
   public func merging(_ other: PersistentHistoryToken) -> PersistentHistoryToken {
