@@ -14,7 +14,7 @@ final class Autosave {
   }
 
   private(set) var place: Place
-  private weak var executor: DefaultSerialModelExecutor?
+  private(set) weak var executor: DefaultSerialModelExecutor?
   var isEnabled = false
   /// Between two saves that are made so, in seconds.
   var interval = 0.5

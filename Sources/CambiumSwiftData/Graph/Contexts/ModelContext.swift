@@ -19,6 +19,8 @@ public final class ModelContext: SendableMetatype {
   let autosave: Autosave
   /// Whether anybody has read a property of one of the models, who may want to hear of its changes.
   var isObserved = false
+  /// Merges what other coordinators save, as long as somebody observes results of the context.
+  weak var follower: ContextFollower?
   /// Which part of the code changes models; see ``editingState``.
   private var editingID = UUID()
   /// What made the last models of each class.

@@ -1,4 +1,5 @@
 import Cambium
+import CambiumEngine
 import Observation
 
 /// A property of a model's class, as the class declares it.
@@ -49,6 +50,9 @@ final class ModelProperty: @unchecked Sendable {
     guard type == valueType, let valueCoding else { return nil }
     return unsafeDowncast(valueCoding, to: ValueCoding<T>.self)
   }
+
+  /// Returns a value of the property by its stored form; nil if that is no value of the property's type.
+  func value(of stored: Value) -> Any? { (valueCoding as? any ValueReading)?.anyValue(of: stored) }
 
   /// The initial value that the class gives, made anew.
   var defaultValue: Any? { metadata.makeDefault?() }

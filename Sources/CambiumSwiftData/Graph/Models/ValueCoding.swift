@@ -50,6 +50,19 @@ final class ValueCoding<T: Codable>: @unchecked Sendable {
   }
 }
 
+/// Reads values of a type that is known at run time only.
+protocol ValueReading {
+  /// Returns a value by its stored form; nil if that is no value of the type.
+  func anyValue(of stored: Value) -> Any?
+}
+
+extension ValueCoding: ValueReading {
+  func anyValue(of stored: Value) -> Any? {
+    guard !stored.isNull, let value = try? ValueCoder.decode(T.self, from: stored, isCoded: isCoded) else { return nil }
+    return (value as? any OptionalType)?.wrappedValue ?? value
+  }
+}
+
 /// Reads and writes a structure that is stored field by field, or an optional one. The type is looked at once.
 private struct CompositeCoding<T: Codable> {
   let decode: (CompositeElements) throws -> T

@@ -1,0 +1,267 @@
+import CambiumSwiftData
+import Foundation
+import Observation
+import Synchronization
+import Testing
+
+@Suite struct ResultsObserverTests {
+  private func saved(_ names: [String], in container: ModelContainer) throws {
+    let context = ModelContext(container)
+    for name in names { context.insert(Person(name, age: name.count)) }
+    try context.save()
+  }
+
+  @Test func itFollowsItsOwnContextBeforeAndAfterASave() throws {
+    let container = try makeContainer()
+    try saved(["b", "d"], in: container)
+    let context = ModelContext(container)
+    let observer = try ResultsObserver<Person, Never>(sortBy: [SortDescriptor(\.name)], modelContext: context)
+    #expect(observer.results.map(\.name) == ["b", "d"] && observer.sections == nil)
+    let told = Mutex(0)
+    withObservationTracking {
+      _ = observer.results
+    } onChange: {
+      told.withLock { $0 += 1 }
+    }
+    let c = Person("c")
+    context.insert(c)
+    context.processPendingChanges()
+    #expect(told.withLock { $0 } == 1)
+    #expect(observer.results.map(\.name) == ["b", "c", "d"] && observer.results[1] === c)
+    #expect(observer.indexPath(for: c) == IndexPath(indexes: [0, 1]))
+    #expect(observer.element(at: IndexPath(indexes: [0, 1])) === c)
+    #expect(observer.element(at: IndexPath(indexes: [0, 3])) == nil)
+    c.name = "e"
+    try context.save()
+    #expect(observer.results.map(\.name) == ["b", "d", "e"])
+    context.delete(c)
+    try context.save()
+    #expect(observer.results.map(\.name) == ["b", "d"] && observer.indexPath(for: c) == nil)
+  }
+
+  @Test func aValueWithoutANewPlaceIsToldByTheModel() throws {
+    let container = try makeContainer()
+    let context = ModelContext(container)
+    let ada = Person("Ada")
+    context.insert(ada)
+    try context.save()
+    let observer = try ResultsObserver<Person, Never>(sortBy: [SortDescriptor(\.name)], modelContext: context)
+    let told = Mutex((results: 0, model: 0))
+    withObservationTracking {
+      _ = observer.results
+    } onChange: {
+      told.withLock { $0.results += 1 }
+    }
+    withObservationTracking {
+      _ = ada.age
+    } onChange: {
+      told.withLock { $0.model += 1 }
+    }
+    ada.age = 36
+    try context.save()
+    #expect(told.withLock { $0 == (0, 1) })
+  }
+
+  @Test func aPlainContextTakesInOtherSavesWhenResultsAreRead() throws {
+    let container = try makeContainer()
+    try saved(["b"], in: container)
+    let context = ModelContext(container)
+    let observer = try ResultsObserver<Person, Never>(
+      filterBy: #Predicate { $0.age < 3 }, sortBy: [SortDescriptor(\.name)], modelContext: context)
+    let told = Mutex(0)
+    withObservationTracking {
+      _ = observer.results
+    } onChange: {
+      told.withLock { $0 += 1 }
+    }
+    try saved(["a", "long"], in: container)
+    #expect(told.withLock { $0 } == 1)
+    #expect(observer.results.map(\.name) == ["a", "b"])
+    // A change of a model that the context has.
+    let other = ModelContext(container)
+    for person in try other.fetch(FetchDescriptor<Person>()) { person.name += "!" }
+    try other.save()
+    #expect(observer.results.map(\.name) == ["a!", "b!"])
+  }
+
+  @Test func theQuestionMayChange() throws {
+    let container = try makeContainer()
+    try saved(["a", "bb", "cc"], in: container)
+    let context = ModelContext(container)
+    let observer = try ResultsObserver<Person, Never>(sortBy: [SortDescriptor(\.name)], modelContext: context)
+    let told = Mutex((results: 0, question: 0))
+    withObservationTracking {
+      _ = observer.results
+    } onChange: {
+      told.withLock { $0.results += 1 }
+    }
+    withObservationTracking {
+      _ = observer.filterBy
+    } onChange: {
+      told.withLock { $0.question += 1 }
+    }
+    observer.filterBy = #Predicate { $0.age == 2 }
+    #expect(told.withLock { $0 == (1, 1) } && observer.results.map(\.name) == ["bb", "cc"])
+    observer.sortBy = [SortDescriptor(\.name, order: .reverse)]
+    #expect(observer.results.map(\.name) == ["cc", "bb"] && observer.sortBy.count == 1)
+    // What has no translation leaves the results as they are.
+    observer.filterBy = #Predicate { $0.papers.isEmpty && $0.isSelected }
+    #expect(observer.results.map(\.name) == ["cc", "bb"])
+    #expect(context.recordedErrors.contains { SwiftDataError.unsupportedPredicate ~= $0 })
+  }
+
+  @Test func sectionsFollowAProperty() throws {
+    let container = try makeContainer()
+    let context = ModelContext(container)
+    for (name, nickname) in [("a", "x"), ("b", nil), ("c", "x"), ("d", "y")] {
+      context.insert(Person(name, nickname: nickname))
+    }
+    try context.save()
+    let observer = try ResultsObserver<Person, String?>(
+      sortBy: [SortDescriptor(\.name, order: .reverse)], sectionBy: \.nickname, modelContext: context)
+    var sections = try #require(observer.sections)
+    #expect(
+      sections.sectionTitles == [nil, "x", "y"] && sections.map { $0.map(\.name) } == [["b"], ["c", "a"], ["d"]])
+    #expect(sections.index(ofSectionTitled: "y") == 2 && sections.contains(sectionTitle: nil))
+    #expect(sections[sectionTitle: "x"]?.count == 2 && sections[sectionTitle: "z"] == nil)
+    #expect(observer.results.map(\.name) == ["b", "c", "a", "d"] && sections == observer.sections)
+    let person = try #require(sections[sectionTitle: "y"]?.first)
+    #expect(observer.indexPath(for: person) == IndexPath(indexes: [2, 0]))
+    person.nickname = nil
+    try context.save()
+    sections = try #require(observer.sections)
+    #expect(sections.map { $0.map(\.name) } == [["d", "b"], ["c", "a"]])
+    let byName = try ResultsObserver<Person, String>(sectionBy: \.name, modelContainer: container)
+    #expect(byName.sections?.sectionTitles == ["a", "b", "c", "d"])
+  }
+
+  @Test func sectionsByWhatIsNotStoredAreRefused() throws {
+    let context = ModelContext(try makeContainer())
+    #expect(throws: SwiftDataError.unsupportedKeyPath) {
+      try ResultsObserver<Person, String>(sectionBy: \.name.localizedLowercase, modelContext: context)
+    }
+  }
+
+  @Test @MainActor func theMainContextIsToldOfOtherContexts() async throws {
+    let container = try makeContainer()
+    let observer = try ResultsObserver<Person, Never>(
+      sortBy: [SortDescriptor(\.name)], modelContext: container.mainContext)
+    var seen: [[String]] = []
+    for await people in observer.values {
+      seen.append(people.map(\.name))
+      switch seen.count {
+      case 1: try await container.perform { try self.saved(["b"], in: $0.container) }
+      case 2: container.mainContext.insert(Person("a"))
+      default: break
+      }
+      if seen.count == 3 { break }
+    }
+    #expect(seen == [[], ["b"], ["a", "b"]])
+  }
+
+  @Test func aModelActorIsToldOnItsExecutor() async throws {
+    let container = try makeContainer()
+    let watcher = Watcher(modelContainer: container)
+    try await watcher.begin()
+    try saved(["x"], in: container)
+    #expect(await watcher.names(atLeast: 1) == ["x"])
+  }
+
+  @Test func anActorWithAPlainContextIsToldInItsIsolation() async throws {
+    let container = try makeContainer()
+    let actor = PlainActor(container)
+    try await actor.begin()
+    try saved(["y"], in: container)
+    #expect(await actor.nextNames() == ["y"])
+  }
+
+  @Test func theSequenceEndsWithTheObserver() async throws {
+    let context = ModelContext(try makeContainer())
+    var observer: ResultsObserver<Person, Never>? = try ResultsObserver(modelContext: context)
+    var iterator = try #require(observer).values.makeAsyncIterator()
+    #expect(await iterator.next(isolation: #isolation)?.count == 0)
+    observer = nil
+    #expect(await iterator.next(isolation: #isolation) == nil)
+  }
+
+  /// Two containers stand for two processes: neither learns of the other but by the file.
+  @Test func anotherContainerOnTheStoreIsFollowed() async throws {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("observers-\(UUID()).store")
+    defer { try? FileManager.default.removeItem(at: url) }
+    let own = try ModelContainer(for: Person.self, configurations: ModelConfiguration(url: url))
+    let other = try ModelContainer(for: Person.self, configurations: ModelConfiguration(url: url))
+    try saved(["a", "b"], in: own)
+    let context = ModelContext(own)
+    let observer = try ResultsObserver<Person, Never>(sortBy: [SortDescriptor(\.name)], modelContext: context)
+    let a = try #require(observer.results.first)
+    let told = Mutex(0)
+    withObservationTracking {
+      _ = a.age
+    } onChange: {
+      told.withLock { $0 += 1 }
+    }
+    let foreign = ModelContext(other)
+    let people = try foreign.fetch(FetchDescriptor<Person>(sortBy: [SortDescriptor(\.name)]))
+    people[0].age = 77
+    foreign.delete(people[1])
+    foreign.insert(Person("c"))
+    try foreign.save()
+    for _ in 0..<400 where observer.results.map(\.name) != ["a", "c"] { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(observer.results.map(\.name) == ["a", "c"] && a.age == 77 && told.withLock { $0 } == 1)
+    // Its own saves are not taken for those of others.
+    withObservationTracking {
+      _ = a.nickname
+    } onChange: {
+      told.withLock { $0 += 1 }
+    }
+    let c = try #require(observer.results.last)
+    c.age = 3
+    a.age = 78
+    try context.save()
+    try await Task.sleep(for: .milliseconds(300))
+    #expect(observer.results.count == 2 && told.withLock { $0 } == 1)
+  }
+}
+
+@ModelActor private actor Watcher {
+  private var observer: ResultsObserver<Person, Never>?
+  private var seen: [String] = []
+  private var waiting: (count: Int, done: CheckedContinuation<[String], Never>)?
+
+  func begin() throws {
+    observer = try ResultsObserver(sortBy: [SortDescriptor(\.name)], modelContext: modelContext)
+    Task { await follow() }
+  }
+
+  private func follow() async {
+    guard let values = observer?.values else { return }
+    for await people in values {
+      seen = people.map(\.name)
+      guard let (count, done) = waiting, seen.count >= count else { continue }
+      waiting = nil
+      done.resume(returning: seen)
+    }
+  }
+
+  func names(atLeast count: Int) async -> [String] {
+    if seen.count >= count { return seen }
+    return await withCheckedContinuation { waiting = (count, $0) }
+  }
+}
+
+private actor PlainActor {
+  private let context: ModelContext
+  private var observer: ResultsObserver<Person, Never>?
+
+  init(_ container: ModelContainer) { context = ModelContext(container) }
+
+  func begin() throws {
+    observer = try ResultsObserver(sortBy: [SortDescriptor(\.name)], modelContext: context)
+  }
+
+  func nextNames() async -> [String] {
+    guard let values = observer?.values else { return [] }
+    for await people in values where !people.isEmpty { return people.map(\.name) }
+    return []
+  }
+}
