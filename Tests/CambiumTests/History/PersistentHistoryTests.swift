@@ -205,7 +205,11 @@ import Testing
     let error = #expect(throws: CambiumError.self) { try silent.save() }
     #expect(error?.code == .fileWriteNoPermission)
     silent.rollback()
-    // There is nothing in the history yet, and so it may be ended; who keeps it begins it again.
+    // There is nothing in the history yet. The store is read-only all the same until the history is deleted.
+    let early = try container(tracks: false)
+    #expect(early.persistentStoreCoordinator.persistentStores.first?.readOnlyReason == .historyNotTracked)
+    try early.viewContext.execute(PersistentHistoryChangeRequest.deleteHistory(before: .distantFuture))
+    // The stack that keeps the history begins it again.
     let second = try container(tracks: false).viewContext
     try second.make("Aircraft", ["tailNumber": "N3"])
     try second.save()
