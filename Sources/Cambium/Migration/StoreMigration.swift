@@ -44,6 +44,7 @@ struct StoreMigration {
   /// The store, with the model.
   @_optimize(none)
   func prepare(_ shared: SharedStore) throws -> EntityStore {
+    if !shared.allowsOtherModel(keepsModel: description.keepsModel) { try requireSameModel(shared) }
     if let manager = description.stagedMigrationManager, !description.isReadOnly {
       try StagedMigration(
         manager: manager, description: description, destination: destination, definition: definition, shared: shared
@@ -133,7 +134,7 @@ struct StoreMigration {
     }
   }
 
-  private func mismatch(_ entities: [String], _ text: String) -> CambiumError {
+  func mismatch(_ entities: [String], _ text: String) -> CambiumError {
     var error = CambiumError(.persistentStoreIncompatibleVersionHash, text)
     error.mismatchedEntities = entities
     error.storeURL = description.url

@@ -90,6 +90,12 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
     set { explicitClassName = newValue }
   }
 
+  /// Forgets the class of the objects, so that the application's first use of a class fixes it.
+  package func forgetClass() {
+    objectClass = nil
+    explicitClassName = nil
+  }
+
   /// What the entity is matched by across versions: what it was called in the earlier model, if it was renamed since, or
   /// its name.
   public var renamingIdentifier: String? {

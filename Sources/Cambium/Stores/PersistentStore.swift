@@ -79,6 +79,7 @@ public final class PersistentStore: @unchecked Sendable {
     self.space = space
     self.shared = shared
     space.store.set(self)
+    shared?.enter(keepsModel: description.keepsModel)
   }
 
   /// Notes whose store this is.
@@ -124,6 +125,7 @@ public final class PersistentStore: @unchecked Sendable {
       return !isGivenUp
     }
     guard isFirst else { return }
+    shared?.leave(keepsModel: description.keepsModel)
     if let shared { try OpenStores.close(shared) } else if !isBorrowed { try engine.close() }
   }
 

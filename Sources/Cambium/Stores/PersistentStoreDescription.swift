@@ -106,6 +106,10 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   /// A store that has history and is opened without this is read-only (``PersistentStore/readOnlyReason``), as with Core Data,
   /// until its history is deleted.
   public var tracksHistory = false
+  /// Whether the store keeps its model as long as it is open: another coordinator of this process that opens it with another
+  /// model gets an error instead of a migration, and so does this one if another has it open. For faces that share a store
+  /// with other stacks.
+  package var keepsModel = false
   /// Whether those who listen for ``CoordinatorNotification/Kind/remoteChange`` are told of what is saved in the store, by whom ever, in
   /// this process or another. Off by default, and without effect on
   /// ``PersistentStoreCoordinator/remoteChanges(interval:)``, which tells of every store. Core Data: the option

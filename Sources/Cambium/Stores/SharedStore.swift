@@ -1,6 +1,7 @@
 import CambiumEngine
 import CambiumKernel
 import CambiumSystem
+import Synchronization
 
 /// A file that this process has open, with the model that it has now: coordinators on one file share it, and one of them may
 /// migrate it. Thread-safe.
@@ -10,11 +11,27 @@ final class SharedStore: @unchecked Sendable {
   private let lock: any StoreLock = SystemEnvironment().makeLock()
   private var newest: EntityStore
   private let stages = StateLock()
+  private let counts = Mutex((users: 0, keepers: 0))
 
   init(_ store: EntityStore) {
     kernel = store.kernel
     newest = store
   }
+
+  // MARK: Coordinators
+
+  /// Notes that a coordinator has the store open, until ``leave(keepsModel:)``.
+  func enter(keepsModel: Bool) { counts.withLock { $0 = ($0.users + 1, $0.keepers + (keepsModel ? 1 : 0)) } }
+
+  /// Notes that a coordinator has closed the store.
+  func leave(keepsModel: Bool) { counts.withLock { $0 = ($0.users - 1, $0.keepers - (keepsModel ? 1 : 0)) } }
+
+  /// Whether a coordinator that opens the store may give it another model, with respect to those that have it open.
+  func allowsOtherModel(keepsModel: Bool) -> Bool {
+    counts.withLock { $0.keepers == 0 && !(keepsModel && $0.users > 0) }
+  }
+
+  // MARK: Models
 
   /// The store with the model that it has now; opened anew if another process has migrated it.
   func current() throws(EngineError) -> EntityStore {
