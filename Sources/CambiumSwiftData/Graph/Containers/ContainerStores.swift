@@ -36,6 +36,7 @@ final class ContainerStores: Sendable {
         description.configuration = name
         description.isReadOnly = !configuration.allowsSave
         description.tracksHistory = configuration.allowsSave
+        description.keepsModel = true
         describing(description)
         try coordinator.addPersistentStore(description)
       }

@@ -67,8 +67,14 @@ public final class Schema: Sendable, CustomDebugStringConvertible {
     entities = ((try? compiled.get()) == nil ? [] : Entity.all(of: classes)).sorted { $0.name < $1.name }
   }
 
-  /// A model of the object graph, for one container.
-  func makeModel() throws -> ManagedObjectModel { try Self.model(of: classes, version) }
+  /// Makes a model of the object graph, for one container.
+  ///
+  /// - Parameter namesClasses: Whether the objects are rows of models. If not, another stack fixes their classes.
+  func makeModel(namesClasses: Bool = true) throws -> ManagedObjectModel {
+    let model = try Self.model(of: classes, version)
+    if !namesClasses { for entity in model.entities { entity.forgetClass() } }
+    return model
+  }
 
   private static func model(of classes: [ModelClass], _ version: Version) throws -> ManagedObjectModel {
     let model = try SchemaCompiler.model(of: classes)
