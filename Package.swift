@@ -78,6 +78,9 @@ let package = Package(
     .executableTarget(
       name: "StoreWorker", dependencies: ["Cambium", "CambiumEngine", "CambiumKernel", "CambiumSystem"],
       path: "Tests/StoreWorker"),
+    // One of the two stacks on a store, for the test of two processes.
+    .executableTarget(
+      name: "StackWorker", dependencies: ["Cambium", "CambiumSwiftData"], path: "Tests/StackWorker"),
     // What `.ci/instructions` counts the instructions of.
     .executableTarget(
       name: "CoreOperations", dependencies: ["Cambium", "CambiumKernel", "CambiumSystem"],
@@ -98,7 +101,7 @@ let package = Package(
       swiftSettings: [.defaultIsolation(MainActor.self), .enableUpcomingFeature("MemberImportVisibility")]),
     .testTarget(
       name: "CambiumSwiftDataTests",
-      dependencies: ["Cambium", "CambiumSwiftData"]
+      dependencies: ["Cambium", "CambiumSwiftData", "CambiumTesting", "StackWorker"]
         + swiftDataPrograms.map { Target.Dependency.byName(name: programTarget($0)) },
       swiftSettings: notOptimized),
     .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumEngine"]),
