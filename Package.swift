@@ -48,6 +48,7 @@ let package = Package(
     .library(name: "CambiumSystem", targets: ["CambiumSystem"]),
     .executable(name: "cambium", targets: ["CambiumTool"]),
     .executable(name: "FlightLog", targets: ["FlightLog"]),
+    .executable(name: "SampleTrips", targets: ["SampleTrips"]),
   ],
   targets: [
     .target(name: "CambiumKernel"),
@@ -66,6 +67,10 @@ let package = Package(
     .target(name: "CambiumSwiftData", dependencies: ["Cambium", "CambiumEngine", "CambiumMacros"]),
     .executableTarget(name: "CambiumTool", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem"]),
     .executableTarget(name: "FlightLog", dependencies: ["Cambium"], exclude: ["Data"]),
+    // The second example: an application on its way from Core Data to SwiftData.
+    .executableTarget(
+      name: "SampleTrips", dependencies: ["CambiumCoreData", "CambiumSwiftData"],
+      resources: [.copy("SampleTrips.xcdatamodeld")]),
     .target(
       name: "CambiumTesting", dependencies: ["CambiumKernel"], path: "Tests/CambiumTesting",
       swiftSettings: alwaysOptimized),
@@ -89,6 +94,7 @@ let package = Package(
     .testTarget(
       name: "CambiumToolTests", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem", "CambiumTool"]),
     .testTarget(name: "FlightLogTests", dependencies: ["Cambium", "CambiumTesting", "FlightLog"]),
+    .testTarget(name: "SampleTripsTests", dependencies: ["SampleTrips"]),
     .testTarget(
       name: "CambiumMacrosTests", dependencies: ["CambiumMacroSupport", "CambiumTesting"], exclude: ["Golden"]),
     .testTarget(

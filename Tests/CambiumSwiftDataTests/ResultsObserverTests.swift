@@ -62,6 +62,20 @@ import Testing
     #expect(told.withLock { $0 == (0, 1) })
   }
 
+  @Test func theSequenceTellsOfValuesToo() async throws {
+    let container = try makeContainer()
+    let context = ModelContext(container)
+    let ada = Person("Ada")
+    context.insert(ada)
+    try context.save()
+    let observer = try ResultsObserver<Person, Never>(sortBy: [SortDescriptor(\.name)], modelContext: context)
+    var iterator = observer.values.makeAsyncIterator()
+    #expect(await iterator.next(isolation: #isolation)?.map(\.age) == [0])
+    ada.age = 36
+    try context.save()
+    #expect(await iterator.next(isolation: #isolation)?.map(\.age) == [36])
+  }
+
   @Test func aPlainContextTakesInOtherSavesWhenResultsAreRead() throws {
     let container = try makeContainer()
     try saved(["b"], in: container)

@@ -147,12 +147,13 @@ public final class ResultsObserver<Element: PersistentModel, SectionTitle: Hasha
     return controller.indexPath(forObject: element._$row)
   }
 
-  /// The results as they are, and anew after each change, until the observer is gone. A slow reader gets the newest
-  /// results only. Each call returns a sequence of its own. SwiftData has no such property.
+  /// The results as they are, and anew after each change of the results or of a model among them, until the observer
+  /// is gone. A slow reader gets the newest results only. Each call returns a sequence of its own. SwiftData has no such
+  /// property.
   public var values: ResultsSequence<Element> { ResultsSequence(signal.changes) { [weak self] in self?.results } }
 }
 
-/// Tells of changes of a controller's results in which a model comes, goes or moves.
+/// Tells of changes of a controller's results.
 private final class ResultsDelegate: FetchedResultsControllerDelegate {
   private let signal: ResultsSignal
   private var isOtherOrder = false
@@ -176,7 +177,7 @@ private final class ResultsDelegate: FetchedResultsControllerDelegate {
   }
 
   func controllerDidChangeContent<Result>(_ controller: FetchedResultsController<Result>) {
-    if isOtherOrder { signal.tell() }
+    signal.tell(isInPlace: !isOtherOrder)
   }
 }
 

@@ -18,8 +18,10 @@ final class ResultsSignal: Observable, Sendable {
   func access() { registrar.access(self, keyPath: \.results) }
 
   /// Tells that the results changed.
-  func tell() {
-    registrar.withMutation(of: self, keyPath: \.results) {}
+  ///
+  /// - Parameter isInPlace: Whether all models have kept their places, so that Observation learns of the change by the models.
+  func tell(isInPlace: Bool = false) {
+    if !isInPlace { registrar.withMutation(of: self, keyPath: \.results) {} }
     for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield() }
   }
 
