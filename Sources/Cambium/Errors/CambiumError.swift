@@ -33,7 +33,7 @@ public struct CambiumError: Error, Sendable {
   var userInfo: [String: any Sendable] = [:]
 
   /// Makes an error about no object in particular; the remaining fields are set on the result.
-  init(
+  package init(
     _ code: Code, _ message: String, entityName: String? = nil, key: String? = nil, underlying: [any Error] = []
   ) {
     self.code = code

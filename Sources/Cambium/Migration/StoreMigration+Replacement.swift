@@ -8,7 +8,7 @@ import CambiumSystem
   import Foundation
 #endif
 
-// By a mapping model of the application's, a store is migrated into a file beside it, which then takes its place:
+// By a mapping model of the application's (or by stages, see `StoreMigration+StagedCopy.swift`), a store is migrated into a file beside it, which then takes its place:
 //
 //   close the store -> open it alone, for reading -> make the other file under a temporary name, locked -> three passes
 //   -> close and sync it -> rename it over the store -> sync the directory -> open the store
@@ -28,8 +28,15 @@ extension StoreMigration {
   ///   cannot be synced in the end.
   func open(_ url: URL, making model: Schema) throws -> SharedStore {
     try check()
+    try requireNoCopy(of: url.resolvingSymlinksInPath().path)
     for _ in 0..<Self.attempts.count {
-      let shared = try OpenStores.open(description, path: url.path) { model }
+      let shared: SharedStore
+      do { shared = try OpenStores.open(description, path: url.path) { model } } catch StoreError.busy
+        where stagesInCopy != nil
+      {
+        // Another process may be running the stages.
+        continue
+      }
       do {
         if !description.isReadOnly { FileDevice.removeUnfinishedReplacement(of: url.resolvingSymlinksInPath().path) }
         if try !needsReplacement(shared) { return shared }
@@ -42,11 +49,24 @@ extension StoreMigration {
     }
     throw CambiumError(
       .migrationManagerSourceStore,
-      "the store is to be migrated by a mapping model, which replaces its file, and another coordinator or process has it "
-        + "open; close it there, and open it again", underlying: [StoreError.busy])
+      "the store is to be migrated by \(stagesInCopy == nil ? "a mapping model" : "stages"), which replaces its file, and "
+        + "another \(stagesInCopy == nil ? "coordinator" : "container") or process has it open; close it there, and open it "
+        + "again",
+      underlying: [StoreError.busy])
+  }
+
+  /// The manager whose stages are one commit, if there is one.
+  private var stagesInCopy: StagedMigrationManager? {
+    guard let manager = description.stagedMigrationManager, manager.hooks != nil else { return nil }
+    return manager
   }
 
   private func needsReplacement(_ shared: SharedStore) throws -> Bool {
+    if let manager = stagesInCopy {
+      let store = try mapping(.persistentStoreOpen) { () throws(EngineError) in try shared.current() }
+      try manager.hooks?.checkSource(store.schema)
+      return try !description.isReadOnly && needsCopy(store, manager)
+    }
     guard description.shouldMigrateStoreAutomatically, !description.isReadOnly, !description.mappingModels.isEmpty
     else {
       return false
@@ -71,6 +91,10 @@ extension StoreMigration {
     do {
       try OpenStores.alone(path: path, description.storeOptions) { engine in
         // Another process may have been faster.
+        if let manager = stagesInCopy {
+          guard try needsCopy(engine, manager) else { return }
+          return try replace(path) { device in try migrateCopy(of: path, into: device, manager) }
+        }
         if let mapping = try customMapping(of: engine) { try replace(path, engine, mapping) }
       }
       return true
@@ -96,16 +120,23 @@ extension StoreMigration {
     let source = try coordinator.borrow(engine, as: reading)
     defer { try? coordinator.remove(source) }
     try manager.claim {
-      var temporary = path
-      try StoreFiles.passingErrors { (fill: (FileDevice) throws(StoreError) -> Void) throws(StoreError) in
-        try FileDevice.replace(at: path) { (device, temporaryPath) throws(StoreError) in
-          temporary = temporaryPath
-          try fill(device)
-        }
-      } filling: { device in
-        try Self.copyPermissions(from: path, to: temporary)
+      try replace(path) { device in
         try manager.migrate(source, mapping, into: device, description, replacing: true)
       }
+    }
+  }
+
+  /// Puts a file that `fill` writes in the store's place.
+  private func replace(_ path: String, filling: @escaping (FileDevice) throws -> Void) throws {
+    var temporary = path
+    try StoreFiles.passingErrors { (fill: (FileDevice) throws(StoreError) -> Void) throws(StoreError) in
+      try FileDevice.replace(at: path) { (device, temporaryPath) throws(StoreError) in
+        temporary = temporaryPath
+        try fill(device)
+      }
+    } filling: { device in
+      try Self.copyPermissions(from: path, to: temporary)
+      try filling(device)
     }
     DebugLog.write(.migration, "\(file): migrated, a new file has taken the store's place")
   }

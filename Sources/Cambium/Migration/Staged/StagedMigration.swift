@@ -148,7 +148,12 @@ struct StagedMigration {
       let phase: StageRecord.Phase = stage.migrateHandler == nil ? .didMigrate : .migrate
       record = StageRecord(phase: phase, current: current, next: following)
     }
-    try migrate(store, to: next, stage: record)
+    do { try migrate(store, to: next, stage: record) } catch EngineError.migrationBlocked(let blocks) {
+      guard let hooks = manager.hooks else { throw EngineError.migrationBlocked(blocks) }
+      let container = try self.container(store, try stage.currentModel.resolvedModel, description)
+      defer { close(container) }
+      throw hooks.explainBlocks(CambiumError(blocks), stage, container)
+    }
   }
 
   private func migrate(_ store: EntityStore, to model: ManagedObjectModel, stage: StageRecord?) throws {
@@ -181,23 +186,26 @@ struct StagedMigration {
     let container = try self.container(store, model, description)
     let reading = PersistentStoreDescription(url: description.url ?? URL(fileURLWithPath: file))
     reading.isReadOnly = true
-    let earlier = try before.map { try self.container($0, ManagedObjectModel(schema: $0.schema), reading) }
+    let earlier = try before.map { before in
+      let model =
+        try manager.hooks == nil ? ManagedObjectModel(schema: before.schema) : stage.currentModel.resolvedModel
+      return try self.container(before, model, reading)
+    }
     manager.setContainers(container, before: earlier)
     defer {
       manager.setContainers(nil, before: nil)
-      for container in [container, earlier] {
-        guard let container else { continue }
-        container.viewContext.reset()
-        let coordinator = container.persistentStoreCoordinator
-        for store in coordinator.persistentStores { try? coordinator.remove(store) }
-      }
+      close(container)
+      if let earlier { close(earlier) }
     }
     do { try handler(manager, stage) } catch {
       let detail = (error as? CambiumError)?.message ?? "\(error)"
       throw CambiumError(
         .migration,
-        "the \(name) of the migration stage \(stage.name) failed, and will be called again when the store is next opened: "
-          + detail, underlying: [error])
+        manager.hooks == nil
+          ? "the \(name) of the migration stage \(stage.name) failed, and will be called again when the store is next opened: "
+            + detail
+          : "the \(name.replacing("Handler", with: "")) of the migration stage \(stage.name) failed, and the store is as it was "
+            + "before: \(detail)", underlying: [error])
     }
     let now = try mapping(.migration) { () throws(EngineError) in try shared.current() }
     guard now.modelNumber == store.modelNumber else {
@@ -209,14 +217,28 @@ struct StagedMigration {
     }
   }
 
+  /// Ends the use of a container on a store that is open.
+  private func close(_ container: PersistentContainer) {
+    container.viewContext.reset()
+    let coordinator = container.persistentStoreCoordinator
+    for store in coordinator.persistentStores { try? coordinator.remove(store) }
+  }
+
   /// A container on a store that is open.
   private func container(
     _ store: EntityStore, _ model: ManagedObjectModel, _ description: PersistentStoreDescription
   ) throws -> PersistentContainer {
     let result = PersistentContainer(name: file, managedObjectModel: model)
-    result.persistentStoreCoordinator.makesPlainObjects = true
+    result.persistentStoreCoordinator.makesPlainObjects = manager.hooks == nil
     // There is nothing to load.
     result.persistentStoreDescriptions = []
+    var description = description
+    if manager.hooks != nil, description.configuration != nil {
+      // Versions before the coordinator's have no configurations, so a handler may ask for all entities.
+      let isReadOnly = description.isReadOnly
+      description = PersistentStoreDescription(url: description.url ?? URL(fileURLWithPath: file))
+      description.isReadOnly = isReadOnly
+    }
     _ = try result.persistentStoreCoordinator.borrow(store, as: description)
     return result
   }

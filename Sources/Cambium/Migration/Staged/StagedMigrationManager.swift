@@ -35,6 +35,8 @@ public final class StagedMigrationManager: @unchecked Sendable {
   private var current: PersistentContainer?
   private var before: PersistentContainer?
   private var found: [ManagedObjectModel]?
+  /// What another face of the object graph does in the migration. Set before a store is opened.
+  package var hooks: StagedMigrationHooks?
 
   /// A manager of stages.
   ///
