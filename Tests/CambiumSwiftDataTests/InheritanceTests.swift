@@ -53,4 +53,19 @@ import Testing
       _ = try ModelContext(full).fetch(FetchDescriptor<Tanker>())
     }
   }
+  /// Two versions of a schema may have subclasses of one name.
+  @Test func aSubclassOfTheSameNameIsAnotherOne() throws {
+    let container = try ModelContainer(
+      for: Vehicle.self, Garage1.Van.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    let context = ModelContext(container)
+    context.insert(Garage1.Van(name: "v"))
+    try context.save()
+    #expect(try context.fetchCount(FetchDescriptor<Vehicle>(predicate: #Predicate { $0 is Garage1.Van })) == 1)
+    #expect(throws: SwiftDataError.unsupportedPredicate) {
+      try context.fetchCount(FetchDescriptor<Vehicle>(predicate: #Predicate { $0 is Garage2.Van }))
+    }
+  }
 }
+
+private enum Garage1 { @Model final class Van: Vehicle {} }
+private enum Garage2 { @Model final class Van: Vehicle {} }

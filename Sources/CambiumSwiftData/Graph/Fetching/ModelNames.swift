@@ -19,7 +19,9 @@ struct ModelNames: PredicateNaming {
 
   func entityName(of type: Any.Type) -> String? {
     guard let model = type as? any PersistentModel.Type else { return nil }
-    return ModelClass.of(model).entityName
+    let modelClass = ModelClass.of(model)
+    // Other versions of the schema may have another class of that name.
+    return stores.classes[modelClass.entityName] === modelClass ? modelClass.entityName : nil
   }
 
   func meaning(of captured: Any) throws -> CapturedMeaning? {
