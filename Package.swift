@@ -17,9 +17,9 @@ let onlyTests = Context.environment["CAMBIUM_TEST_TARGETS"]?.split(separator: ",
 
 // Programs in the manner of tutorials, each with the output that it has to have in its head. A test runs them.
 var swiftDataPrograms = [
-  "01-trips", "03-predicates", "05-uniqueness", "07-model-actor", "11-observers", "21-todo", "22-recipes", "23-notes",
-  "24-fitness",
-  "25-contacts", "26-music", "27-quiz", "28-expenses", "29-reader", "30-chat", "31-stores", "32-schema",
+  "01-trips", "03-predicates", "05-uniqueness", "07-model-actor", "09-migration", "11-observers", "21-todo",
+  "22-recipes", "23-notes", "24-fitness", "25-contacts", "26-music", "27-quiz", "28-expenses", "29-reader", "30-chat",
+  "31-stores", "32-schema",
   "33-observation", "34-conditions", "35-classes", "36-tree", "37-required", "38-by-hand", "39-sync", "40-repository",
   "41-league", "42-inspector",
 ]
@@ -107,7 +107,10 @@ let package = Package(
       swiftSettings: [.defaultIsolation(MainActor.self), .enableUpcomingFeature("MemberImportVisibility")]),
     .testTarget(
       name: "CambiumSwiftDataTests",
-      dependencies: ["Cambium", "CambiumSwiftData", "CambiumTesting", "StackWorker"]
+      dependencies: [
+        "Cambium", "CambiumEngine", "CambiumKernel", "CambiumSwiftData", "CambiumSystem", "CambiumTesting",
+        "StackWorker",
+      ]
         + swiftDataPrograms.map { Target.Dependency.byName(name: programTarget($0)) },
       swiftSettings: notOptimized),
     .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumEngine"]),

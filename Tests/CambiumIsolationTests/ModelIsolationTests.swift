@@ -22,7 +22,53 @@ nonisolated enum Weather: String, Codable { case dry, wet }
   init(place: String) { self.place = place }
 }
 
+enum Walks1: VersionedSchema {
+  static let versionIdentifier = Schema.Version(1, 0, 0)
+  static var models: [any PersistentModel.Type] { [Walk.self] }
+
+  @Model final class Walk {
+    var name: String
+    init(name: String) { self.name = name }
+  }
+}
+
+enum Walks2: VersionedSchema {
+  static let versionIdentifier = Schema.Version(2, 0, 0)
+  static var models: [any PersistentModel.Type] { [Walk.self] }
+
+  @Model final class Walk {
+    @Attribute(originalName: "name") var title: String
+    var steps: Int = 0
+    init(title: String) { self.title = title }
+  }
+}
+
+enum WalkPlan: SchemaMigrationPlan {
+  static var schemas: [any VersionedSchema.Type] { [Walks1.self, Walks2.self] }
+  static var stages: [MigrationStage] { [toWalks2] }
+  static let toWalks2 = MigrationStage.custom(
+    fromVersion: Walks1.self, toVersion: Walks2.self, willMigrate: nil
+  ) { context in
+    for walk in try context.fetch(FetchDescriptor<Walks2.Walk>()) { walk.steps = walk.title.count }
+    try context.save()
+  }
+}
+
 struct ModelIsolationTests {
+  @Test func aPlanNeedsNoAnnotation() throws {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("walks-\(UUID()).store")
+    defer { try? FileManager.default.removeItem(at: url) }
+    do {
+      let context = ModelContext(
+        try ModelContainer(for: Walks1.Walk.self, configurations: ModelConfiguration(url: url)))
+      context.insert(Walks1.Walk(name: "Ridge"))
+      try context.save()
+    }
+    let container = try ModelContainer(
+      for: Walks2.Walk.self, migrationPlan: WalkPlan.self, configurations: ModelConfiguration(url: url))
+    #expect(try container.mainContext.fetch(FetchDescriptor<Walks2.Walk>()).map(\.steps) == [5])
+  }
+
   @Test func theMainContextIsUsedWithoutAnyAnnotation() async throws {
     let container = try ModelContainer(for: Hike.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
     let context = container.mainContext

@@ -26,3 +26,19 @@ extension CambiumError {
 func mappingErrors<R>(_ body: () throws -> R) throws -> R {
   do { return try body() } catch let error as CambiumError { throw error.asSwiftDataError }
 }
+
+extension SwiftDataError {
+  /// Runs what makes a container or opens a store, and has all errors be of this type.
+  static func loading<R>(_ body: () throws -> R) throws -> R {
+    do { return try body() } catch let error as SwiftDataError {
+      throw error
+    } catch let error as CambiumError {
+      // What this API refused while the store was opened.
+      if error.code == .persistentStoreOpen, let own = error.underlyingErrors.first as? SwiftDataError { throw own }
+      if let mapped = error.asSwiftDataError as? SwiftDataError { throw mapped }
+      throw SwiftDataError(.loadIssueModelContainer, error.message, error)
+    } catch {
+      throw SwiftDataError(.loadIssueModelContainer, "\(error)", error)
+    }
+  }
+}

@@ -5,6 +5,7 @@ import Synchronization
 /// The schema of a container, and its open stores.
 final class ContainerStores: Sendable {
   let schema: Schema
+  let plan: (any SchemaMigrationPlan.Type)?
   let configurations: Set<ModelConfiguration>
   let coordinator: PersistentStoreCoordinator
   /// The classes by the names of their entities.
@@ -15,19 +16,25 @@ final class ContainerStores: Sendable {
 
   /// Opens the stores.
   ///
-  /// - Parameter describing: May change how a store is opened.
+  /// - Parameters:
+  ///   - plan: How stores of earlier versions are migrated; nil if what they need is to be inferred.
+  ///   - describing: May change how a store is opened.
   init(
-    _ schema: Schema, _ configurations: [ModelConfiguration], _ describing: (PersistentStoreDescription) -> Void
+    _ schema: Schema, _ plan: (any SchemaMigrationPlan.Type)?, _ configurations: [ModelConfiguration],
+    _ describing: (PersistentStoreDescription) -> Void
   ) throws {
     let given = configurations.isEmpty ? [ModelConfiguration(schema: schema)] : configurations
     self.schema = schema
+    self.plan = plan
     self.configurations = Set(given)
-    classes = Dictionary(schema.classes.map { ($0.entityName, $0) }, uniquingKeysWith: { first, _ in first })
-    do {
+    classes = Self.classes(of: schema)
+    coordinator = try SwiftDataError.loading {
+      let checked = try plan.map { try CheckedPlan($0) }
+      try checked?.check(schema, files: given.filter { !$0.isStoredInMemoryOnly }.map { $0.url })
       // A model of its own, because the entities of each store are named in it.
-      let model = try schema.makeModel()
+      let model = try checked?.makeModel(of: schema) ?? schema.makeModel()
       let names = try Self.configurationNames(of: given, in: schema, model)
-      coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+      let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
       for (configuration, name) in zip(given, names) {
         try configuration.validate()
         let description =
@@ -37,17 +44,31 @@ final class ContainerStores: Sendable {
         description.isReadOnly = !configuration.allowsSave
         description.tracksHistory = configuration.allowsSave
         description.keepsModel = true
+        if !configuration.isStoredInMemoryOnly {
+          let entities = name.flatMap { model.entities(forConfigurationName: $0) }
+          try checked?.apply(to: description, configuration, entities: entities.map { Set($0.map { $0.name }) })
+        }
         describing(description)
         try coordinator.addPersistentStore(description)
       }
-    } catch let error as SwiftDataError {
-      throw error
-    } catch let error as CambiumError {
-      if let mapped = error.asSwiftDataError as? SwiftDataError { throw mapped }
-      throw SwiftDataError(.loadIssueModelContainer, error.message, error)
-    } catch {
-      throw SwiftDataError(.loadIssueModelContainer, "\(error)", error)
+      return coordinator
     }
+  }
+
+  /// The stores of a coordinator that has them already.
+  init(
+    _ schema: Schema, _ plan: (any SchemaMigrationPlan.Type)?, _ configurations: [ModelConfiguration],
+    _ coordinator: PersistentStoreCoordinator
+  ) {
+    self.schema = schema
+    self.plan = plan
+    self.configurations = Set(configurations)
+    self.coordinator = coordinator
+    classes = Self.classes(of: schema)
+  }
+
+  private static func classes(of schema: Schema) -> [String: ModelClass] {
+    Dictionary(schema.classes.map { ($0.entityName, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
   /// Names a configuration of the model for each store, if there are several: the entities of its schema, or those that no

@@ -27,37 +27,58 @@ public final class ModelContainer: Sendable {
   /// The model of the object graph, for use with `Cambium`.
   public var managedObjectModel: ManagedObjectModel { persistentStoreCoordinator.managedObjectModel }
 
+  /// How stores of earlier versions are migrated; `nil` if what they need is to be inferred.
+  public var migrationPlan: (any SchemaMigrationPlan.Type)? { stores.plan }
+
   /// A container of classes, with the default store unless configurations say otherwise.
   ///
+  /// A store of an earlier version is migrated: by the stages of the plan, or, without a plan, by what can be inferred
+  /// from the two versions. The classes are those of the plan's last version. See <doc:MigratingWithPlans>.
+  ///
   /// - Throws: ``SwiftDataError`` if the classes make no schema, or the configurations don't fit;
-  ///   ``SwiftDataError/loadIssueModelContainer`` with the cause if a store cannot be opened.
+  ///   ``SwiftDataError/loadIssueModelContainer`` with the cause if a store cannot be opened, the plan's versions and
+  ///   stages do not fit together, or a stage fails. With a plan also ``SwiftDataError/unknownDataStoreSchema`` for a
+  ///   store of a version that the plan lacks, and ``SwiftDataError/backwardMigration`` for a store of a later version
+  ///   than the container.
   public convenience init(
-    for forTypes: any PersistentModel.Type..., configurations: ModelConfiguration...
+    for forTypes: any PersistentModel.Type..., migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
+    configurations: ModelConfiguration...
   ) throws {
-    try self.init(for: Schema(forTypes), configurations: configurations)
+    try self.init(for: Schema(forTypes), migrationPlan: migrationPlan, configurations: configurations)
   }
 
   /// A container of a schema.
   ///
   /// - Throws: as the others.
-  public convenience init(for givenSchema: Schema, configurations: ModelConfiguration...) throws {
-    try self.init(for: givenSchema, configurations: configurations)
+  public convenience init(
+    for givenSchema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil, configurations: ModelConfiguration...
+  ) throws {
+    try self.init(for: givenSchema, migrationPlan: migrationPlan, configurations: configurations)
   }
 
   /// A container of a schema.
   ///
   /// - Throws: as the others.
-  public convenience init(for givenSchema: Schema, configurations: [ModelConfiguration]) throws {
-    try self.init(for: givenSchema, configurations: configurations) { _ in }
+  public convenience init(
+    for givenSchema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil, configurations: [ModelConfiguration]
+  ) throws {
+    self.init(try ContainerStores(givenSchema, migrationPlan, configurations) { _ in })
   }
 
-  /// A container of a schema, whose stores the caller may describe more closely before they are opened. For benchmarks.
+  /// A container of a schema, whose stores the caller may describe more closely before they are opened. For benchmarks
+  /// and tests.
   ///
   /// - Throws: as the others.
-  @_spi(Stores) public init(
-    for givenSchema: Schema, configurations: [ModelConfiguration], describing: (PersistentStoreDescription) -> Void
+  @_spi(Stores) public convenience init(
+    for givenSchema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil, configurations: [ModelConfiguration],
+    describing: (PersistentStoreDescription) -> Void
   ) throws {
-    stores = try ContainerStores(givenSchema, configurations, describing)
+    self.init(try ContainerStores(givenSchema, migrationPlan, configurations, describing))
+  }
+
+  /// A container of stores that are open.
+  init(_ stores: ContainerStores) {
+    self.stores = stores
     main = Mutex(MainContext())
   }
 

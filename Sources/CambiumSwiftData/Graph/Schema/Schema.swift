@@ -49,19 +49,24 @@ public final class Schema: Sendable, CustomDebugStringConvertible {
     self.init(types, version: version)
   }
 
-  /// A schema of the classes of a version.
+  /// A schema of the classes of a version of the application; see ``SchemaMigrationPlan``.
   public convenience init(versionedSchema: any VersionedSchema.Type) {
     self.init(versionedSchema.models, version: versionedSchema.versionIdentifier)
   }
 
   /// A schema of classes.
-  public init(_ types: [any PersistentModel.Type], version: Version = Version(1, 0, 0)) {
+  public convenience init(_ types: [any PersistentModel.Type], version: Version = Version(1, 0, 0)) {
+    self.init(types, version: version) { model in _ = try model.schema() }
+  }
+
+  /// - Parameter check: Compiles the model, and may change it before.
+  init(_ types: [any PersistentModel.Type], version: Version, check: (ManagedObjectModel) throws -> Void) {
     self.version = version
     let classes = ModelClass.reachable(from: types.map { ModelClass.of($0) })
     self.classes = classes
     compiled = Result {
       let model = try Self.model(of: classes, version)
-      _ = try model.schema()
+      try check(model)
       return model
     }
     entities = ((try? compiled.get()) == nil ? [] : Entity.all(of: classes)).sorted { $0.name < $1.name }
@@ -69,9 +74,11 @@ public final class Schema: Sendable, CustomDebugStringConvertible {
 
   /// Makes a model of the object graph, for one container.
   ///
-  /// - Parameter namesClasses: Whether the objects are rows of models. If not, another stack fixes their classes.
-  func makeModel(namesClasses: Bool = true) throws -> ManagedObjectModel {
-    let model = try Self.model(of: classes, version)
+  /// - Parameters:
+  ///   - version: The version that stores note down, if it is another than the schema's.
+  ///   - namesClasses: Whether the objects are rows of models. If not, another stack fixes their classes.
+  func makeModel(version: Version? = nil, namesClasses: Bool = true) throws -> ManagedObjectModel {
+    let model = try Self.model(of: classes, version ?? self.version)
     if !namesClasses { for entity in model.entities { entity.forgetClass() } }
     return model
   }
@@ -119,13 +126,6 @@ extension Schema: Hashable {
     hasher.combine(checksum)
   }
 
-  private var checksum: String? { try? compiled.get().versionChecksum }
-}
-
-/// A version of an application's schema. SwiftData: `VersionedSchema`.
-public protocol VersionedSchema {
-  /// The classes.
-  static var models: [any PersistentModel.Type] { get }
-  /// The version.
-  static var versionIdentifier: Schema.Version { get }
+  /// How the models are stored; nil if the classes make no schema.
+  var checksum: String? { try? compiled.get().versionChecksum }
 }
