@@ -268,6 +268,23 @@ import Testing
     #expect(try FileManager.default.attributesOfItem(atPath: file.url.path)[.posixPermissions] as? Int == permissions)
   }
 
+  /// The history goes on where it was, with what handlers saved.
+  @Test func theHistoryGoesOn() throws {
+    let file = try StoreFile()
+    try file.fill(["Ada"])
+    let token = try file.open(People1.self) {
+      try $0.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>()).last?.token
+    }
+    let known = try #require(token)
+    try file.migrate(Self.all, stages { _, _ in }) { context in
+      var descriptor = HistoryDescriptor<DefaultHistoryTransaction>()
+      #expect(try context.fetchHistory(descriptor).count == 5)
+      descriptor.predicate = #Predicate { $0.token > known }
+      let since = try context.fetchHistory(descriptor)
+      #expect(since.count == 4 && since.allSatisfy { $0.changes.count == 1 })
+    }
+  }
+
   @Test func aStoreForReadingIsNotMigrated() throws {
     let file = try StoreFile()
     try file.fill(["Ada"])
