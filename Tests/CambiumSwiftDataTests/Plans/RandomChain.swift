@@ -43,11 +43,16 @@ struct RandomChain {
     var places = Self.kinds.map { random.below($0.count - 1) }
     var versions = [Self.version(places)]
     var steps: [Step] = []
+    // A version without notes is the same before they come and after they went.
+    func key(_ places: [Int]) -> [Int] { places.dropLast() + [places[3] % (Self.kinds[3].count - 1)] }
+    var known = [key(places)]
     for _ in 0..<1 + random.below(4) {
       let movable = places.indices.filter { places[$0] < Self.kinds[$0].count - 1 }
       guard !movable.isEmpty else { break }
       let first = random.pick(movable)
       for place in movable where place == first || random.oneIn(3) { places[place] += 1 }
+      guard !known.contains(key(places)) else { break }
+      known.append(key(places))
       versions.append(Self.version(places))
       switch random.below(4) {
       case 0, 1: steps.append(.lightweight)
