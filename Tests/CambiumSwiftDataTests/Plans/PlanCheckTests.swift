@@ -172,7 +172,7 @@ private enum Mistaken: VersionedSchema {
     expect(
       refusal([People1.self, SameAs1.self], [stage(People1.self, SameAs1.self)], container: SameAs1.self),
       "two versions with one checksum", "1.0.0 (People1) and 1.5.0 (SameAs1)", "'Person', 'Pet'",
-      "Both list the same classes", "People1.Person", "nest a copy")
+      "Both list People1.Person, People1.Pet", "nest a copy")
     expect(
       refusal(
         [People1.self, OnlyDefaults.self], [stage(People1.self, OnlyDefaults.self)], container: OnlyDefaults.self),

@@ -83,8 +83,8 @@ extension CheckedPlan {
     }
     if !shared.isEmpty {
       text +=
-        ". Several versions list \(shared.sorted().joined(separator: ", ")), which has the properties of today in all of them; nest "
-        + "a copy of it, as it was, in each version"
+        ". Several versions list \(shared.sorted().joined(separator: ", ")). A class that several versions list has the properties "
+        + "of today in all of them; nest a copy, as it was, in each version"
     } else if isLater(stored) {
       text += ". A later version of the application made the store; update this one"
     } else {

@@ -80,9 +80,8 @@ struct CheckedPlan {
         + "\(version.name) store the entities \(entities) alike"
       if !shared.isEmpty {
         text +=
-          ". Both list the same \(shared.count == 1 ? "class" : "classes") "
-          + "\(shared.map { $0.fullName }.sorted().joined(separator: ", ")), which has the properties of today in both; nest a copy "
-          + "of it in each version"
+          ". Both list \(shared.map { $0.fullName }.sorted().joined(separator: ", ")). A class that two versions list has the "
+          + "properties of today in both; nest a copy, as it was, in each version"
       }
       let difference = SchemaDifference(from: other.stored, to: version.stored).entities
       if !difference.isEmpty {
