@@ -5,7 +5,7 @@ extension ModelClass {
   private var rootMembers: String {
     let final = isFinal ? "" : "final "
     return """
-      private var _$backingData = CambiumSwiftData.ModelStorage<\(name)>()
+      @exclusivity(unchecked) private var _$backingData = CambiumSwiftData.ModelStorage<\(name)>()
       \(accessText)var persistentBackingData: any CambiumSwiftData.BackingData<\(name)> {
         get { CambiumSwiftData.ModelBackingData(row: _$row) }
         set { _$backingData = CambiumSwiftData.ModelStorage(newValue) }
@@ -43,7 +43,7 @@ extension ModelClass {
 
       """
     return """
-      private var _$backingData = CambiumSwiftData.ModelStorage<\(name)>()
+      @exclusivity(unchecked) private var _$backingData = CambiumSwiftData.ModelStorage<\(name)>()
       \(metadata("\(overridableAccessText)override class", from: "super.schemaMetadata"))
       \(initializer)\(overridableAccessText)override var _$levels: [CambiumSwiftData.ModelRow] {
         super._$levels + [_$backingData.row]

@@ -17,8 +17,10 @@ public final class ModelContext: SendableMetatype {
   /// The context of the object graph that does the work, for use with `Cambium`.
   public let managedObjectContext: ManagedObjectContext
   let autosave: Autosave
-  /// Whether anybody has read a property of one of the models, who may want to hear of its changes.
+  /// Whether a property of one of the models was read, so that an observer may want to hear of its changes.
   var isObserved = false
+  /// Whether a relationship of an observed model was read, so that its row keeps destinations; see ``ObservedRow``.
+  var keepsDestinations = false
   /// Merges what other coordinators save, as long as somebody observes results of the context.
   weak var follower: ContextFollower?
   /// Which part of the code changes models; see ``editingState``.
@@ -58,11 +60,9 @@ public final class ModelContext: SendableMetatype {
     // With the lock held, because a merge on another thread may be telling models of this context.
     managedObjectContext.performAndWait {
       managedObjectContext.face = nil
-      guard isObserved else { return }
+      guard keepsDestinations else { return }
       // Models that were read by each other's relationships would keep each other for ever.
-      for case let row as ModelRow in managedObjectContext.registeredObjects {
-        row.observed?._withUnsafeGuaranteedRef { $0.letGo() }
-      }
+      managedObjectContext.forEachObject { ($0 as? ModelRow)?.observed?._withUnsafeGuaranteedRef { $0.letGo() } }
     }
   }
 

@@ -48,7 +48,7 @@ extension ModelRow {
     get {
       if isProbed { return probedModel(name, M.self) }
       guard let row: ModelRow = self[managed: name] else { return nil }
-      observed?._withUnsafeGuaranteedRef { $0.keep(row, of: name) }
+      observed?._withUnsafeGuaranteedRef { $0.keep(row, of: name, self) }
       return row.model(as: M.self, name, of: self)
     }
     set {
@@ -64,7 +64,7 @@ extension ModelRow {
     get {
       if isProbed { return [probedModel(name, M.self)] }
       let rows: [ModelRow] = self[managed: name]
-      observed?._withUnsafeGuaranteedRef { $0.keep(rows, of: name) }
+      observed?._withUnsafeGuaranteedRef { $0.keep(rows, of: name, self) }
       return rows.compactMap { $0.model(as: M.self, name, of: self) }
     }
     set {

@@ -62,6 +62,8 @@ public final class ModelRow: ManagedObject {
   /// Makes the model one of the context that the row is inserted into.
   public override func awakeFromInsert() {
     guard let context = modelContext else { return }
+    // The model may have been read before it was inserted.
+    if observed != nil { (context.isObserved, context.keepsDestinations) = (true, true) }
     context.noteChange()
     if let error = context.foreignClass(of: self) { context.managedObjectContext.note(error, losesChange: true) }
     if let model { modelClass?.attach(model, context) }
@@ -96,16 +98,34 @@ public final class ModelRow: ManagedObject {
 /// relationship changes, or the context ends. To take a registrar out of a variable is slow, because its size is not known here.
 @usableFromInline final class ObservedRow {
   @usableFromInline let registrar = ObservationRegistrar()
-  private var destinations: [(name: String, rows: [ModelRow])] = []
-  /// Those of to-one relationships, which are read again and again.
-  private var single: [(name: String, row: ModelRow)] = []
+  @exclusivity(unchecked) private var destinations: [(name: String, rows: [ModelRow])] = []
+  /// The destinations of to-one relationships, which are read again and again. Most models have one such relationship.
+  @exclusivity(unchecked) private var first: (name: String, row: ModelRow)?
+  @exclusivity(unchecked) private var others: [(name: String, row: ModelRow)] = []
+  @exclusivity(unchecked) private var hasTold = false
 
-  func keep(_ row: ModelRow, of name: String) {
-    guard let place = single.firstIndex(where: { $0.name == name }) else { return single.append((name, row)) }
-    if single[place].row !== row { single[place].row = row }
+  /// Keeps the destination of a to-one relationship of the model whose row is `owner`.
+  func keep(_ row: ModelRow, of name: String, _ owner: ModelRow) {
+    if let first, first.name == name {
+      if first.row !== row { self.first = (name, row) }
+      return
+    }
+    tell(owner)
+    if first == nil { return first = (name, row) }
+    guard let place = others.firstIndex(where: { $0.name == name }) else { return others.append((name, row)) }
+    if others[place].row !== row { others[place].row = row }
   }
 
-  func keep(_ rows: [ModelRow], of name: String) {
+  /// Has the context let go of the destinations at its end.
+  private func tell(_ owner: ModelRow) {
+    guard !hasTold, let context = owner.modelContext else { return }
+    hasTold = true
+    context.keepsDestinations = true
+  }
+
+  /// Keeps the destinations of a to-many relationship of the model whose row is `owner`.
+  func keep(_ rows: [ModelRow], of name: String, _ owner: ModelRow) {
+    if !rows.isEmpty { tell(owner) }
     if let place = destinations.firstIndex(where: { $0.name == name }) {
       destinations[place].rows = rows
     } else if !rows.isEmpty {
@@ -115,8 +135,9 @@ public final class ModelRow: ManagedObject {
 
   func letGo(of name: String) {
     destinations.removeAll { $0.name == name }
-    single.removeAll { $0.name == name }
+    if first?.name == name { first = nil }
+    others.removeAll { $0.name == name }
   }
 
-  func letGo() { (destinations, single) = ([], []) }
+  func letGo() { (destinations, first, others) = ([], nil, []) }
 }
