@@ -45,6 +45,7 @@ let package = Package(
     .library(name: "CambiumSwiftData", targets: ["CambiumSwiftData"]),
     .library(name: "CambiumKernel", targets: ["CambiumKernel"]),
     .library(name: "CambiumEngine", targets: ["CambiumEngine"]),
+    .library(name: "CambiumModels", targets: ["CambiumModels"]),
     .library(name: "CambiumSystem", targets: ["CambiumSystem"]),
     .executable(name: "cambium", targets: ["CambiumTool"]),
     .executable(name: "FlightLog", targets: ["FlightLog"]),
@@ -54,18 +55,27 @@ let package = Package(
     .target(name: "CambiumKernel"),
     .target(name: "CambiumEngine", dependencies: ["CambiumKernel"]),
     .target(name: "CambiumSystem", dependencies: ["CambiumKernel"]),
+    // Xcode's model files as documents, which tools read that have no use for a store; and the models of such documents.
+    .target(name: "CambiumModelFiles"),
+    .target(name: "CambiumModels", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumModelFiles"]),
     // Built for the machine that compiles, whatever it compiles for. It speaks with the compiler itself; swift-syntax is not
     // needed. What it does is in a library, since a test that depends on a macro makes all tests be built as tools.
     .macro(name: "CambiumMacros", dependencies: ["CambiumMacroSupport"]),
     .target(name: "CambiumMacroSupport"),
-    .target(name: "Cambium", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumMacros", "CambiumSystem"]),
+    .target(
+      name: "Cambium",
+      dependencies: [
+        "CambiumEngine", "CambiumKernel", "CambiumMacros", "CambiumModelFiles", "CambiumModels", "CambiumSystem",
+      ]),
     // What needs all of Foundation, and not only its essentials, is kept apart from what every application links.
     .target(name: "CambiumNotifications", dependencies: ["Cambium"]),
     // Core Data's names for all of it, and Foundation whole; nothing else depends on it.
     .target(name: "CambiumCoreData", dependencies: ["Cambium", "CambiumEngine", "CambiumNotifications"]),
     // SwiftData's names for all of it. Observation and Foundation come with it.
     .target(name: "CambiumSwiftData", dependencies: ["Cambium", "CambiumEngine", "CambiumMacros"]),
-    .executableTarget(name: "CambiumTool", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem"]),
+    .executableTarget(
+      name: "CambiumTool",
+      dependencies: ["CambiumEngine", "CambiumKernel", "CambiumModels", "CambiumSystem"]),
     .executableTarget(name: "FlightLog", dependencies: ["Cambium"], exclude: ["Data"]),
     // The second example: an application on its way from Core Data to SwiftData.
     .executableTarget(
@@ -78,7 +88,11 @@ let package = Package(
       name: "CambiumKernelTests", dependencies: ["CambiumKernel", "CambiumTesting"],
       exclude: ["Golden/closed-1.store", "Golden/closed-2.store", "Golden/log-1.store", "Golden/log-2.store"]),
     .testTarget(
-      name: "CambiumEngineTests", dependencies: ["CambiumEngine", "CambiumTesting"], swiftSettings: notOptimized),
+      name: "CambiumEngineTests", dependencies: ["CambiumEngine", "CambiumModels", "CambiumTesting"],
+      swiftSettings: notOptimized),
+    .testTarget(
+      name: "CambiumModelFilesTests", dependencies: ["CambiumEngine", "CambiumModelFiles", "CambiumModels"],
+      swiftSettings: notOptimized),
     // A process of its own, for the tests of several processes.
     .executableTarget(
       name: "StoreWorker", dependencies: ["Cambium", "CambiumEngine", "CambiumKernel", "CambiumSystem"],
@@ -113,10 +127,13 @@ let package = Package(
       ]
         + swiftDataPrograms.map { Target.Dependency.byName(name: programTarget($0)) },
       swiftSettings: notOptimized),
-    .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumEngine"]),
+    .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumEngine", "CambiumModels"]),
     .testTarget(
       name: "FuzzTests",
-      dependencies: ["CambiumEngine", "CambiumKernel", "CambiumKernelTests", "CambiumMacroSupport", "CambiumTesting"],
+      dependencies: [
+        "CambiumEngine", "CambiumKernel", "CambiumKernelTests", "CambiumMacroSupport", "CambiumModels",
+        "CambiumTesting",
+      ],
       path: "Tests/Fuzz", exclude: ["Corpus", "Entry"]),
   ],
   swiftLanguageModes: [.v6]

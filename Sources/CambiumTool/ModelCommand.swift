@@ -1,5 +1,6 @@
 import CambiumEngine
 import CambiumKernel
+import CambiumModels
 import CambiumSystem
 
 /// What `cambium model` does.

@@ -1,5 +1,6 @@
 import CambiumEngine
 import CambiumKernel
+import CambiumModels
 import CambiumSystem
 
 /// A model that a command works on: of a model's folder or file, or of a store.
@@ -74,7 +75,7 @@ func readingModel<R>(_ path: String, _ body: () throws(ModelFileError) -> R) thr
 private final class SystemFiles: ModelFileSource {
   func names(inFolder path: String) -> [String]? { PlainFiles.names(inFolder: path) }
 
-  func bytes(ofFile path: String) throws(ModelFileError) -> [UInt8]? {
+  func bytes(ofFile path: String) throws(ModelDocumentError) -> [UInt8]? {
     do throws(StoreError) { return try PlainFiles.bytes(ofFile: path, limit: XMLReader.sizeLimit) } catch {
       throw .system(path: path, detail: ToolError(error, path: path).text)
     }

@@ -1,5 +1,6 @@
 import CambiumCoreData
 import CambiumEngine
+import CambiumModels
 import Testing
 
 /// A directory of its own for a test, removed at the end.

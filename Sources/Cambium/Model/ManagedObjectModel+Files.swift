@@ -1,5 +1,6 @@
 import CambiumEngine
 import CambiumKernel
+import CambiumModels
 import CambiumSystem
 
 #if canImport(FoundationEssentials)
@@ -15,8 +16,8 @@ extension ManagedObjectModel {
   /// - Parameters:
   ///   - url: A file URL.
   ///   - version: The version to read, by the name of its file without extension; the current one if there is none.
-  /// - Throws: ``CambiumError/Code/invalidModel`` with the file, and the line where there is one; the engine's
-  ///   `ModelFileError` is underneath. ``CambiumError/Code/fileReadNoSuchFile`` if there is no model, or not that version.
+  /// - Throws: ``CambiumError/Code/invalidModel`` with the file, and the line where there is one; `ModelFileError` of
+  ///   `CambiumModels` is underneath. ``CambiumError/Code/fileReadNoSuchFile`` if there is no model, or not that version.
   ///   Core Data's initialiser fails without a reason.
   @_optimize(none)
   public convenience init(contentsOf url: URL, version: String? = nil) throws {
@@ -124,7 +125,7 @@ private enum ModelReading {
 private final class FolderFiles: ModelFileSource {
   func names(inFolder path: String) -> [String]? { PlainFiles.names(inFolder: path) }
 
-  func bytes(ofFile path: String) throws(ModelFileError) -> [UInt8]? {
+  func bytes(ofFile path: String) throws(ModelDocumentError) -> [UInt8]? {
     do throws(StoreError) { return try PlainFiles.bytes(ofFile: path, limit: XMLReader.sizeLimit) } catch {
       throw .system(path: path, detail: error.description)
     }

@@ -1,5 +1,6 @@
 import CambiumEngine
 import CambiumKernel
+import CambiumModels
 import CambiumTesting
 import Foundation
 import Testing

@@ -1,4 +1,5 @@
-@testable import CambiumEngine
+import CambiumEngine
+import CambiumModels
 
 /// The input is a model file, or a property list, or any other XML.
 enum XMLTarget {
@@ -24,7 +25,7 @@ enum XMLTarget {
 
   /// The reader alone: what begins ends, and errors have places.
   private static func placeProblem(_ input: [UInt8]) -> String? {
-    do throws(ModelFileError) {
+    do throws(ModelDocumentError) {
       var reader = try XMLReader(input)
       var depth = 0
       while let event = try reader.next() {
@@ -38,18 +39,27 @@ enum XMLTarget {
         if depth < 0 || depth > XMLReader.depthLimit { return "a depth of \(depth)" }
       }
       return depth == 0 ? nil : "the document ends at depth \(depth)"
-    } catch { return problem(of: error, input) }
+    } catch {
+      switch error {
+      case .malformed(let line, let column, let detail): return problem(line, column, detail, input)
+      default: return "the reader throws \(error)"
+      }
+    }
   }
 
   private static func problem(of error: ModelFileError, _ input: [UInt8]) -> String? {
-    if error.description.isEmpty { return "an error without words" }
     switch error {
-    case .malformed(let line, let column, _), .unusable(let line, let column, _):
-      let lines = input.split(separator: 10, omittingEmptySubsequences: false)
-      guard lines.indices.contains(line - 1), (1...lines[line - 1].count + 1).contains(column) else {
-        return "an error at line \(line), column \(column), which is not there"
-      }
-    default: break
+    case .malformed(let line, let column, let detail), .unusable(let line, let column, let detail):
+      return problem(line, column, detail, input)
+    default: return error.description.isEmpty ? "an error without words" : nil
+    }
+  }
+
+  private static func problem(_ line: Int, _ column: Int, _ detail: String, _ input: [UInt8]) -> String? {
+    if detail.isEmpty { return "an error without words" }
+    let lines = input.split(separator: 10, omittingEmptySubsequences: false)
+    guard lines.indices.contains(line - 1), (1...lines[line - 1].count + 1).contains(column) else {
+      return "an error at line \(line), column \(column), which is not there"
     }
     return nil
   }

@@ -1,15 +1,12 @@
-/// Makes a definition of a document's elements.
-struct ModelFileReader {
+/// Makes a model document of the elements of an XML document.
+struct DocumentReader {
   let document: XMLDocument
-  var definition = SchemaDefinition()
-  var warnings: [ModelFileWarning] = []
-  /// Where relationships and indexes begin, by entity and name, for warnings that come after all has been read.
-  var offsets: [String: Int] = [:]
+  var model = ModelDocument()
 
   init(document: XMLDocument) { self.document = document }
 
   @_optimize(none)
-  mutating func read() throws(ModelFileError) {
+  mutating func read() throws(ModelDocumentError) {
     let root = document.root
     guard root.name == "model" else {
       throw document.unusable(root.offset, "this is a '\(root.name)', not the 'model' of a data model's contents file")
@@ -18,18 +15,16 @@ struct ModelFileReader {
       throw document.unusable(root.offset(of: "type"), "'\(type)' is no type of model that is known")
     }
     if let identifier = root["userDefinedModelVersionIdentifier"], !identifier.isEmpty {
-      definition.versionIdentifiers = [identifier]
+      model.versionIdentifier = identifier
     }
     for element in root.children {
       switch element.name {
-      case "entity": definition.entities.append(try entity(element))
-      case "composite": definition.composites.append(try composite(element))
-      case "configuration": definition.configurations.append(try configuration(element))
+      case "entity": model.entities.append(try entity(element))
+      case "composite": model.composites.append(try composite(element))
+      case "configuration": model.configurations.append(try configuration(element))
       case "fetchRequest":
-        let name = try required("name", of: element)
-        if let template = try template(element) {
-          definition.fetchTemplates.append(NamedFetchTemplate(name, template))
-        }
+        _ = try required("name", of: element)
+        if let request = try request(element) { model.fetchRequests.append(request) }
       // The places of boxes in the editor's diagram.
       case "elements": break
       default: passOver(element, in: "the model")
@@ -40,9 +35,11 @@ struct ModelFileReader {
   // MARK: Entities
 
   @_optimize(none)
-  private mutating func entity(_ element: XMLElement) throws(ModelFileError) -> EntitySchema {
-    let name = try required("name", of: element)
-    var result = EntitySchema(name, parent: text("parentEntity", of: element))
+  private mutating func entity(_ element: XMLElement) throws(ModelDocumentError) -> ModelDocument.Entity {
+    var result = ModelDocument.Entity(try required("name", of: element))
+    let name = result.name
+    result.line = document.line(element.offset)
+    result.parent = text("parentEntity", of: element)
     result.isAbstract = try flag("isAbstract", of: element)
     if let className = text("representedClassName", of: element), className != "NSManagedObject" {
       // A leading point stands for the application's own module.
@@ -56,20 +53,15 @@ struct ModelFileReader {
         "name", "parentEntity", "isAbstract", "representedClassName", "elementID", "versionHashModifier", "syncable",
         "codeGenerationType",
       ], unused: ["coreSpotlightDisplayNameExpression": "there is no search index"])
-    var legacyIndexes: [IndexSchema] = []
     for child in element.children {
       switch child.name {
       case "attribute":
         let attribute = try attribute(child, isElement: false)
         result.attributes.append(attribute)
         if try flag("indexed", of: child), !attribute.isTransient {
-          legacyIndexes.append(IndexSchema(legacyIndexName([attribute.name]), [IndexElement(attribute.name)]))
-          offsets[name + ".index." + legacyIndexName([attribute.name])] = child.offset
+          result.legacyIndexes.append(legacyIndex([attribute.name], child))
         }
-      case "relationship":
-        let relationship = try relationship(child)
-        result.relationships.append(relationship)
-        offsets[name + "." + relationship.name] = child.offset
+      case "relationship": result.relationships.append(try relationship(child))
       case "fetchedProperty":
         if let property = try fetchedProperty(child) { result.fetchedProperties.append(property) }
       case "fetchIndex":
@@ -77,9 +69,7 @@ struct ModelFileReader {
       case "compoundIndexes":
         for part in child.children {
           let paths = part.children.compactMap { $0["value"] }
-          if paths.isEmpty { continue }
-          legacyIndexes.append(IndexSchema(legacyIndexName(paths), paths.map { IndexElement($0) }))
-          offsets[name + ".index." + legacyIndexName(paths)] = part.offset
+          if !paths.isEmpty { result.legacyIndexes.append(legacyIndex(paths, part)) }
         }
       case "uniquenessConstraints":
         for part in child.children {
@@ -87,37 +77,33 @@ struct ModelFileReader {
           if paths.isEmpty {
             warn(part.offset, "\(name) has a uniqueness constraint of no attributes, which is left out")
           } else {
-            result.uniquenessConstraints.append(UniquenessConstraint(paths))
+            result.uniquenessConstraints.append(paths)
           }
         }
       case "userInfo": result.userInfo = try userInfo(child)
       default: passOver(child, in: name)
       }
     }
-    // The editor keeps both forms side by side in models that it converted.
-    for index in legacyIndexes where !result.indexes.contains(where: { isSame($0, index) }) {
-      result.indexes.append(index)
-    }
     return result
   }
 
-  private func legacyIndexName(_ paths: [String]) -> String {
+  private func legacyIndex(_ paths: [String], _ element: XMLElement) -> ModelDocument.Index {
     var name = "by"
     for path in paths {
       name += path.prefix(1).uppercased()
       name += path.dropFirst()
     }
-    return name + "Index"
-  }
-
-  private func isSame(_ a: IndexSchema, _ b: IndexSchema) -> Bool {
-    a.name == b.name || (a.elements == b.elements && a.partialPredicate == nil)
+    var result = ModelDocument.Index(name + "Index")
+    result.elements = paths.map { ModelDocument.Index.Element($0) }
+    result.line = document.line(element.offset)
+    return result
   }
 
   @_optimize(none)
-  private mutating func composite(_ element: XMLElement) throws(ModelFileError) -> CompositeSchema {
+  private mutating func composite(_ element: XMLElement) throws(ModelDocumentError) -> ModelDocument.Composite {
     let name = try required("name", of: element)
-    var result = CompositeSchema(name, elements: [])
+    var result = ModelDocument.Composite(name)
+    result.line = document.line(element.offset)
     for child in element.children {
       if child.name == "attribute" {
         result.elements.append(try attribute(child, isElement: true))
@@ -129,8 +115,8 @@ struct ModelFileReader {
   }
 
   @_optimize(none)
-  private mutating func configuration(_ element: XMLElement) throws(ModelFileError) -> ConfigurationSchema {
-    var result = ConfigurationSchema(try required("name", of: element), entities: [])
+  private mutating func configuration(_ element: XMLElement) throws(ModelDocumentError) -> ModelDocument.Configuration {
+    var result = ModelDocument.Configuration(try required("name", of: element))
     for child in element.children {
       switch child.name {
       case "memberEntity": result.entities.append(try required("name", of: child))
@@ -144,10 +130,10 @@ struct ModelFileReader {
     return result
   }
 
-  func userInfo(_ element: XMLElement) throws(ModelFileError) -> [UserInfoEntry] {
-    var result: [UserInfoEntry] = []
+  func userInfo(_ element: XMLElement) throws(ModelDocumentError) -> [ModelDocument.UserInfo] {
+    var result: [ModelDocument.UserInfo] = []
     for child in element.children where child.name == "entry" {
-      result.append(UserInfoEntry(key: try required("key", of: child), value: child["value"] ?? ""))
+      result.append(ModelDocument.UserInfo(key: try required("key", of: child), value: child["value"] ?? ""))
     }
     return result
   }
@@ -155,7 +141,7 @@ struct ModelFileReader {
   // MARK: Attributes of elements
 
   /// The value of an attribute that must be there.
-  func required(_ name: String, of element: XMLElement) throws(ModelFileError) -> String {
+  func required(_ name: String, of element: XMLElement) throws(ModelDocumentError) -> String {
     guard let value = element[name], !value.isEmpty else {
       throw document.unusable(element.offset, "this '\(element.name)' has no \(name)")
     }
@@ -168,9 +154,14 @@ struct ModelFileReader {
     return value
   }
 
+  /// The value of an attribute with its line, unless it is empty.
+  func placedText(_ name: String, of element: XMLElement) -> ModelDocument.Text? {
+    text(name, of: element).map { ModelDocument.Text($0, line: document.line(element.offset(of: name))) }
+  }
+
   /// Whether an attribute says YES.
   @_optimize(none)
-  func flag(_ name: String, of element: XMLElement) throws(ModelFileError) -> Bool {
+  func flag(_ name: String, of element: XMLElement) throws(ModelDocumentError) -> Bool {
     guard let value = element[name] else { return false }
     switch value {
     case "YES", "yes", "true", "1": return true
@@ -181,7 +172,7 @@ struct ModelFileReader {
 
   /// A count; `nil` if the attribute is missing.
   @_optimize(none)
-  func count(_ name: String, of element: XMLElement) throws(ModelFileError) -> UInt32? {
+  func count(_ name: String, of element: XMLElement) throws(ModelDocumentError) -> UInt32? {
     guard let value = text(name, of: element) else { return nil }
     guard let count = UInt32(value) else {
       throw document.unusable(element.offset(of: name), "\(name) is '\(value)'; write a number from 0 to \(UInt32.max)")
@@ -192,7 +183,7 @@ struct ModelFileReader {
   // MARK: Warnings
 
   mutating func warn(_ offset: Int, _ text: String) {
-    warnings.append(ModelFileWarning(document.line(offset), text))
+    model.warnings.append(ModelFileWarning(document.line(offset), text))
   }
 
   mutating func passOver(_ element: XMLElement, in place: String) {

@@ -1,6 +1,6 @@
+import CambiumEngine
+import CambiumModels
 import Testing
-
-@testable import CambiumEngine
 
 @Suite struct ModelFileTests {
   private func read(_ content: String, attributes: String = "") throws -> ModelFile {

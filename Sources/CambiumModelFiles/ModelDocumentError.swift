@@ -1,11 +1,10 @@
-/// Why a model file cannot be read. Lines and columns count from 1, columns in Unicode scalars.
-public enum ModelFileError: Error, Equatable, Sendable {
-  /// The file is no well-formed XML, or uses what this reader does not read (a DTD's own declarations, other encodings).
+/// The reason why a model file is no model document. Lines and columns count from 1, columns in Unicode scalars.
+public enum ModelDocumentError: Error, Equatable, Sendable {
+  /// The file is no well-formed XML, or uses what this reader does not read (a DTD's own declarations, other
+  /// encodings).
   case malformed(line: Int, column: Int, detail: String)
   /// The file is well-formed, but says something that a model cannot be; `detail` says what, and what to write instead.
   case unusable(line: Int, column: Int, detail: String)
-  /// What the file describes cannot be built; the schema's error says why.
-  case model(SchemaError)
   /// The file is longer than ``XMLReader/sizeLimit`` bytes.
   case tooLarge
   /// There is no such file or folder, or none that holds a model.
@@ -14,17 +13,24 @@ public enum ModelFileError: Error, Equatable, Sendable {
   case system(path: String, detail: String)
 }
 
-extension ModelFileError: CustomStringConvertible {
+extension ModelDocumentError: CustomStringConvertible {
   /// One sentence for the developer.
   @_optimize(none)
   public var description: String {
     switch self {
     case .malformed(let line, let column, let detail), .unusable(let line, let column, let detail):
       return "line \(line), column \(column): \(detail)"
-    case .model(let error): return error.description
     case .tooLarge: return "the file is longer than \(XMLReader.sizeLimit) bytes, which no model is"
-    case .missing(let path, let detail): return "\(path): \(detail)"
-    case .system(let path, let detail): return "\(path): \(detail)"
+    case .missing(let path, let detail), .system(let path, let detail): return "\(path): \(detail)"
+    }
+  }
+
+  /// The reason without its place.
+  public var detail: String {
+    switch self {
+    case .malformed(_, _, let detail), .unusable(_, _, let detail), .missing(_, let detail), .system(_, let detail):
+      return detail
+    case .tooLarge: return description
     }
   }
 }
@@ -36,7 +42,8 @@ public struct ModelFileWarning: Equatable, Sendable {
   /// What was passed over, and what that means.
   public var text: String
 
-  init(_ line: Int, _ text: String) {
+  /// A warning about a line.
+  public init(_ line: Int, _ text: String) {
     self.line = line
     self.text = text
   }

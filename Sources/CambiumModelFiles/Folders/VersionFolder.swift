@@ -10,39 +10,21 @@
 //                                               NSManagedObjectModel_CurrentVersionName = "V2"
 //                                               NSManagedObjectModel_VersionChecksums = version: checksum
 //                                               NSManagedObjectModel_VersionHashes = version: entity: hash (base64)
-//      V1.schema                              a stored model (SchemaCodec)
+//      V1.schema                              a stored model (the engine's SchemaCodec)
 //      V2.schema
 //
 //    anything                                 a file `contents` under any name
-import CambiumKernel
 
-/// What reads files for ``ModelFolder``. Paths have `/` between their parts.
+/// Reads files for ``VersionFolder``. Paths have `/` between their parts.
 public protocol ModelFileSource: AnyObject {
   /// The names in a folder; `nil` if the path is no folder.
-  func names(inFolder path: String) throws(ModelFileError) -> [String]?
+  func names(inFolder path: String) throws(ModelDocumentError) -> [String]?
   /// The content of a file; `nil` if there is none.
-  func bytes(ofFile path: String) throws(ModelFileError) -> [UInt8]?
+  func bytes(ofFile path: String) throws(ModelDocumentError) -> [UInt8]?
 }
 
-/// A version of a model, read.
-public struct ModelVersion: Sendable {
-  /// What the version's file is called, without its extension.
-  public let name: String
-  /// The model.
-  public let schema: Schema
-  /// What was passed over or mended in it.
-  public let warnings: [ModelFileWarning]
-
-  /// A version.
-  public init(name: String, schema: Schema, warnings: [ModelFileWarning] = []) {
-    self.name = name
-    self.schema = schema
-    self.warnings = warnings
-  }
-}
-
-/// The versions of a model that lie together, or one that lies alone. See the picture in `ModelFolder.swift`.
-public struct ModelFolder {
+/// The files of a model's versions, none of them read yet. See the picture in `VersionFolder.swift`.
+public struct VersionFolder {
   private enum Kind { case file, single, source, compiled }
 
   /// Where it is, as it was given, without a point or slash at the end.
@@ -60,7 +42,7 @@ public struct ModelFolder {
   ///
   /// - Throws: `missing` if there is no model, or one that Xcode compiled; what reading the property list throws.
   @_optimize(none)
-  public init(path given: String, source: any ModelFileSource) throws(ModelFileError) {
+  public init(path given: String, source: any ModelFileSource) throws(ModelDocumentError) {
     var path = given
     while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path = String(path.dropLast()) }
     self.path = path
@@ -85,7 +67,7 @@ public struct ModelFolder {
     }
     if names.contains("VersionInfo.plist") {
       kind = .compiled
-      versionNames = names.filter { $0.hasSuffix(".schema") }.map { withoutExtension($0) }.ordered()
+      versionNames = names.filter { $0.hasSuffix(".schema") }.map { withoutExtension($0) }.sorted()
       let info = try Self.propertyList(path + "/VersionInfo.plist", source)
       currentVersionName = info["NSManagedObjectModel_CurrentVersionName"]?.text
     } else if names.contains("contents") {
@@ -94,7 +76,7 @@ public struct ModelFolder {
       currentVersionName = name
     } else {
       kind = .source
-      versionNames = names.filter { $0.hasSuffix(".xcdatamodel") }.map { withoutExtension($0) }.ordered()
+      versionNames = names.filter { $0.hasSuffix(".xcdatamodel") }.map { withoutExtension($0) }.sorted()
       if versionNames.count == 1 {
         currentVersionName = versionNames.first
       } else if names.contains(".xccurrentversion") {
@@ -113,7 +95,7 @@ public struct ModelFolder {
 
   private static func propertyList(
     _ path: String, _ source: any ModelFileSource
-  ) throws(ModelFileError) -> PropertyList {
+  ) throws(ModelDocumentError) -> PropertyList {
     guard let bytes = try source.bytes(ofFile: path) else {
       throw .missing(path: path, detail: "there is no such file")
     }
@@ -122,12 +104,23 @@ public struct ModelFolder {
 
   // MARK: Reading
 
-  /// Reads a version; the current one if no name is given.
+  /// The file of a version, read.
+  public struct Content: Sendable {
+    /// The version's name.
+    public let name: String
+    /// The bytes of the file.
+    public let bytes: [UInt8]
+    /// Whether `cambium model compile` wrote the file, by the folder that it lies in.
+    public let isCompiled: Bool
+    /// The version's checksum in `VersionInfo.plist`, if there is one.
+    public let listedChecksum: String?
+  }
+
+  /// Reads the file of a version; of the current one if no name is given.
   ///
-  /// - Throws: `missing` if there is none of that name, or none is current; what ``ModelFile/init(contents:)`` throws;
-  ///   `unusable` for a compiled version whose checksum is not the one in `VersionInfo.plist`.
+  /// - Throws: `missing` if there is none of that name, or none is current; what the source throws.
   @_optimize(none)
-  public func version(named wanted: String? = nil) throws(ModelFileError) -> ModelVersion {
+  public func content(of wanted: String? = nil) throws(ModelDocumentError) -> Content {
     let all = versionNames.joined(separator: ", ")
     guard let name = wanted ?? currentVersionName else {
       throw .missing(path: path, detail: "nothing says which version is the current one; name one of \(all)")
@@ -135,74 +128,24 @@ public struct ModelFolder {
     guard versionNames.contains(name) else {
       throw .missing(path: path, detail: "there is no version '\(name)', but \(all)")
     }
+    let file: String
     switch kind {
-    case .file: return try read(name, path)
-    case .single: return try read(name, path + "/contents")
-    case .source: return try read(name, path + "/" + name + ".xcdatamodel/contents")
+    case .file: file = path
+    case .single: file = path + "/contents"
+    case .source: file = path + "/" + name + ".xcdatamodel/contents"
     case .compiled:
       let file = path + "/" + name + ".schema"
       guard let bytes = try source.bytes(ofFile: file) else {
         throw .missing(path: file, detail: "there is no such file")
       }
-      let schema: Schema
-      do throws(SchemaError) { schema = try Schema(bytes: bytes) } catch { throw .model(error) }
       let info = try Self.propertyList(path + "/VersionInfo.plist", source)
-      if let listed = info["NSManagedObjectModel_VersionChecksums"]?[name]?.text, listed != schema.versionChecksum {
-        throw .unusable(
-          line: 1, column: 1,
-          detail: "version '\(name)' has the checksum \(schema.versionChecksum), but VersionInfo.plist says \(listed); "
-            + "compile the model again")
-      }
-      return ModelVersion(name: name, schema: schema)
+      let listed = info["NSManagedObjectModel_VersionChecksums"]?[name]?.text
+      return Content(name: name, bytes: bytes, isCompiled: true, listedChecksum: listed)
     }
-  }
-
-  private func read(_ name: String, _ file: String) throws(ModelFileError) -> ModelVersion {
     guard let bytes = try source.bytes(ofFile: file) else {
       throw .missing(path: file, detail: "there is no such file; models older than Xcode 4 have to be saved anew")
     }
-    // Models lie about under other names too.
-    if bytes.starts(with: Schema.signature) {
-      do throws(SchemaError) { return ModelVersion(name: name, schema: try Schema(bytes: bytes)) } catch {
-        throw .model(error)
-      }
-    }
-    let file = try ModelFile(contents: bytes)
-    return ModelVersion(name: name, schema: file.schema, warnings: file.warnings)
-  }
-
-  /// Reads every version, in the order of their names.
-  public func versions() throws(ModelFileError) -> [ModelVersion] {
-    var result: [ModelVersion] = []
-    for name in versionNames { result.append(try version(named: name)) }
-    return result
-  }
-
-  // MARK: Compiling
-
-  /// The files of a compiled model: names and contents, to be written into one folder.
-  @_optimize(none)
-  public static func compiledFiles(
-    _ versions: [ModelVersion], current: String
-  ) -> [(name: String, bytes: [UInt8])] {
-    var files: [(name: String, bytes: [UInt8])] = []
-    var checksums: [PropertyListEntry] = []
-    var hashes: [PropertyListEntry] = []
-    for version in versions {
-      files.append((version.name + ".schema", version.schema.encoded()))
-      checksums.append(PropertyListEntry(version.name, .text(version.schema.versionChecksum)))
-      let entities = version.schema.entityVersionHashesByName.ordered { $0.key < $1.key }
-      hashes.append(
-        PropertyListEntry(
-          version.name, .dictionary(entities.map { PropertyListEntry($0.key, .text($0.value.base64)) })))
-    }
-    let info = PropertyList.dictionary([
-      PropertyListEntry("NSManagedObjectModel_CurrentVersionName", .text(current)),
-      PropertyListEntry("NSManagedObjectModel_VersionChecksums", .dictionary(checksums)),
-      PropertyListEntry("NSManagedObjectModel_VersionHashes", .dictionary(hashes)),
-    ])
-    files.append(("VersionInfo.plist", info.bytes))
-    return files
+    return Content(name: name, bytes: bytes, isCompiled: false, listedChecksum: nil)
   }
 }
 

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CambiumEngine
+@testable import CambiumModelFiles
 
 @Suite struct XMLReaderTests {
   private func events(_ text: String) throws -> [XMLReader.Event] {
@@ -52,7 +52,7 @@ import Testing
     #expect {
       try events(text)
     } throws: { error in
-      guard case .malformed(let foundLine, let foundColumn, let detail)? = error as? ModelFileError else {
+      guard case .malformed(let foundLine, let foundColumn, let detail)? = error as? ModelDocumentError else {
         return false
       }
       return foundLine == line && foundColumn == column && !detail.isEmpty
@@ -61,7 +61,7 @@ import Testing
 
   @Test func encodings() {
     for bytes: [UInt8] in [[0xFE, 0xFF, 0, 0x3C], [0xFF, 0xFE, 0x3C, 0], [0x3C, 0xC3, 0x3E], [0xC0, 0xAF]] {
-      #expect(throws: ModelFileError.self) { try XMLReader(bytes) }
+      #expect(throws: ModelDocumentError.self) { try XMLReader(bytes) }
     }
   }
 
@@ -69,11 +69,11 @@ import Testing
     let depth = XMLReader.depthLimit
     let nested = String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
     #expect(try events(nested).count == 2 * depth)
-    #expect(throws: ModelFileError.self) { try events("<a>" + nested + "</a>") }
+    #expect(throws: ModelDocumentError.self) { try events("<a>" + nested + "</a>") }
     let many = (0..<XMLReader.attributeLimit).map { " a\($0)=''" }.joined()
     #expect(try events("<a\(many)/>").count == 2)
-    #expect(throws: ModelFileError.self) { try events("<a\(many) more=''/>") }
-    #expect(throws: ModelFileError.tooLarge) {
+    #expect(throws: ModelDocumentError.self) { try events("<a\(many) more=''/>") }
+    #expect(throws: ModelDocumentError.tooLarge) {
       try XMLReader([UInt8](repeating: 0x20, count: XMLReader.sizeLimit + 1))
     }
   }

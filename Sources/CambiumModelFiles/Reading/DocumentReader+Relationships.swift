@@ -1,6 +1,6 @@
-extension ModelFileReader {
+extension DocumentReader {
   @_optimize(none)
-  mutating func relationship(_ element: XMLElement) throws(ModelFileError) -> RelationshipSchema {
+  mutating func relationship(_ element: XMLElement) throws(ModelDocumentError) -> ModelDocument.Relationship {
     let name = try required("name", of: element)
     let destination = try required("destinationEntity", of: element)
     let saysToMany = try flag("toMany", of: element)
@@ -11,8 +11,9 @@ extension ModelFileReader {
       warn(
         element.offset, "\(name): toMany and maxCount contradict each other; it is to-\(isToMany ? "many" : "one")")
     }
-    var result =
-      isToMany ? RelationshipSchema(name, toMany: destination) : RelationshipSchema(name, to: destination)
+    var result = ModelDocument.Relationship(name, to: destination)
+    result.line = document.line(element.offset)
+    result.isToMany = isToMany
     result.inverse = text("inverseName", of: element)
     result.isOptional = try flag("optional", of: element)
     result.isTransient = try flag("transient", of: element)
@@ -22,16 +23,14 @@ extension ModelFileReader {
       warn(element.offset, "\(name): a to-one relationship has no order")
     }
     result.minimumCount = try count("minCount", of: element) ?? 0
-    if isToMany { result.maximumCount = maximum ?? 0 }
-    switch element["deletionRule"] ?? "Nullify" {
-    case "Nullify": result.deleteRule = .nullify
-    case "Cascade": result.deleteRule = .cascade
-    case "Deny": result.deleteRule = .deny
-    case "No Action": result.deleteRule = .noAction
-    case let other:
+    result.maximumCount = isToMany ? maximum ?? 0 : 1
+    let ruleName = element["deletionRule"] ?? "Nullify"
+    guard let rule = ModelDocument.DeleteRule(rawValue: ruleName) else {
       throw document.unusable(
-        element.offset(of: "deletionRule"), "'\(other)' is no delete rule; write Nullify, Cascade, Deny or No Action")
+        element.offset(of: "deletionRule"),
+        "'\(ruleName)' is no delete rule; write Nullify, Cascade, Deny or No Action")
     }
+    result.deleteRule = rule
     result.renamingIdentifier = text("elementID", of: element)
     result.versionHashModifier = text("versionHashModifier", of: element)
     for child in element.children {
@@ -57,21 +56,22 @@ extension ModelFileReader {
   /// belongs to a third, or points elsewhere.
   @_optimize(none)
   mutating func mendInverses() {
-    let places = PlaceTable(definition.entities)
+    let places = PlaceTable(model.entities)
     // What one loses may be what another names. More rounds than these no model needs; the schema's checks follow.
     for _ in 0..<8 {
       var isMended = false
-      for place in definition.entities.indices {
-        for index in definition.entities[place].relationships.indices {
-          let relationship = definition.entities[place].relationships[index]
+      for place in model.entities.indices {
+        for index in model.entities[place].relationships.indices {
+          let relationship = model.entities[place].relationships[index]
           guard let inverse = relationship.inverse else { continue }
-          let entity = definition.entities[place].name
+          let entity = model.entities[place].name
           guard let problem = inverseProblem(relationship, inverse, of: entity, places) else { continue }
-          definition.entities[place].relationships[index].inverse = nil
+          model.entities[place].relationships[index].inverse = nil
           isMended = true
-          warn(
-            offsets[entity + "." + relationship.name] ?? 0,
-            "\(entity).\(relationship.name) was read without its inverse '\(inverse)': \(problem)")
+          model.warnings.append(
+            ModelFileWarning(
+              relationship.line,
+              "\(entity).\(relationship.name) was read without its inverse '\(inverse)': \(problem)"))
         }
       }
       if !isMended { return }
@@ -79,7 +79,7 @@ extension ModelFileReader {
   }
 
   private func inverseProblem(
-    _ relationship: RelationshipSchema, _ name: String, of entity: String, _ places: PlaceTable
+    _ relationship: ModelDocument.Relationship, _ name: String, of entity: String, _ places: PlaceTable
   ) -> String? {
     // What names no entity is refused by the schema's checks.
     guard places.entities[relationship.destination] != nil else { return nil }
@@ -97,15 +97,15 @@ extension ModelFileReader {
   }
 
   /// A relationship of an entity or an ancestor.
-  private func find(_ name: String, of entity: String, _ places: PlaceTable) -> RelationshipSchema? {
-    for place in places.lineage(entity, definition.entities) {
-      if let index = places.relationships[place][name] { return definition.entities[place].relationships[index] }
+  private func find(_ name: String, of entity: String, _ places: PlaceTable) -> ModelDocument.Relationship? {
+    for place in places.lineage(entity, model.entities) {
+      if let index = places.relationships[place][name] { return model.entities[place].relationships[index] }
     }
     return nil
   }
 
   private func isKind(_ entity: String, of ancestor: String, _ places: PlaceTable) -> Bool {
-    places.lineage(entity, definition.entities).contains { definition.entities[$0].name == ancestor }
+    places.lineage(entity, model.entities).contains { model.entities[$0].name == ancestor }
   }
 }
 
@@ -116,7 +116,7 @@ private struct PlaceTable {
   private(set) var relationships: [[String: Int]] = []
 
   @_optimize(none)
-  init(_ all: [EntitySchema]) {
+  init(_ all: [ModelDocument.Entity]) {
     for place in all.indices {
       entities[all[place].name] = place
       var names: [String: Int] = [:]
@@ -126,7 +126,7 @@ private struct PlaceTable {
   }
 
   /// The places of an entity and its ancestors. A hierarchy that is a ring ends where it begins anew.
-  func lineage(_ entity: String, _ all: [EntitySchema]) -> [Int] {
+  func lineage(_ entity: String, _ all: [ModelDocument.Entity]) -> [Int] {
     var result: [Int] = []
     var seen: Set<Int> = []
     var next: String? = entity

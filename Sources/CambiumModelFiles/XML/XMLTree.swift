@@ -28,7 +28,7 @@ struct XMLDocument {
   private let bytes: [UInt8]
 
   /// Reads a document. O(length); the reader's limits bound the depth.
-  init(_ bytes: [UInt8]) throws(ModelFileError) {
+  init(_ bytes: [UInt8]) throws(ModelDocumentError) {
     var reader = try XMLReader(bytes)
     var open: [XMLElement] = []
     var found: XMLElement?
@@ -61,7 +61,7 @@ struct XMLDocument {
   }
 
   /// An error about what is at a place.
-  func unusable(_ offset: Int, _ detail: String) -> ModelFileError {
+  func unusable(_ offset: Int, _ detail: String) -> ModelDocumentError {
     let place = XMLPlace(offset: offset, in: bytes)
     return .unusable(line: place.line, column: place.column, detail: detail)
   }

@@ -1,7 +1,7 @@
+import CambiumEngine
+import CambiumModels
 import Foundation
 import Testing
-
-@testable import CambiumEngine
 
 /// Reads the models of real applications, where a folder of them lies beside the repository: `shared/models`.
 @Suite(.enabled(if: !realModels().isEmpty)) struct RealModelsTests {
@@ -40,7 +40,7 @@ import Testing
 
 private func realModels() -> [String] {
   let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
   let folder = root.deletingLastPathComponent().appendingPathComponent("shared/models")
   let files = (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
   return files.filter { $0.hasSuffix(".xml") }.sorted().map { folder.path + "/" + $0 }

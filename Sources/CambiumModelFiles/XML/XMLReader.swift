@@ -33,7 +33,7 @@ public struct XMLReader {
   /// A reader of a document.
   ///
   /// - Throws: `malformed` if the bytes are not UTF-8, `tooLarge`.
-  public init(_ bytes: [UInt8]) throws(ModelFileError) {
+  public init(_ bytes: [UInt8]) throws(ModelDocumentError) {
     guard bytes.count <= Self.sizeLimit else { throw .tooLarge }
     self.bytes = bytes
     if starts(with: [0xFE, 0xFF]) || starts(with: [0xFF, 0xFE]) {
@@ -51,7 +51,7 @@ public struct XMLReader {
   // MARK: Events
 
   /// The next part; `nil` at the end of the document.
-  public mutating func next() throws(ModelFileError) -> Event? {
+  public mutating func next() throws(ModelDocumentError) -> Event? {
     if isEmptyElement {
       isEmptyElement = false
       return .end
@@ -91,7 +91,7 @@ public struct XMLReader {
     return nil
   }
 
-  private mutating func readStartTag() throws(ModelFileError) -> Event {
+  private mutating func readStartTag() throws(ModelDocumentError) -> Event {
     guard !open.isEmpty || !hasRoot else { throw malformed("there is a second root element") }
     position += 1
     let name = try readName("element")
@@ -127,7 +127,7 @@ public struct XMLReader {
     }
   }
 
-  private mutating func readEndTag() throws(ModelFileError) {
+  private mutating func readEndTag() throws(ModelDocumentError) {
     position += 2
     let name = try readName("element")
     _ = skipSpace()
@@ -140,7 +140,7 @@ public struct XMLReader {
 
   // MARK: Text
 
-  private mutating func readText() throws(ModelFileError) -> String {
+  private mutating func readText() throws(ModelDocumentError) -> String {
     var text: [UInt8] = []
     while position < bytes.count, bytes[position] != UInt8(ascii: "<") {
       if starts(with: "]]>") { throw malformed("']]>' stands in text; write ']]&gt;'") }
@@ -149,7 +149,7 @@ public struct XMLReader {
     return String(decoding: text, as: UTF8.self)
   }
 
-  private mutating func readAttributeValue(_ name: String) throws(ModelFileError) -> String {
+  private mutating func readAttributeValue(_ name: String) throws(ModelDocumentError) -> String {
     guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") || bytes[position] == UInt8(ascii: "'") else {
       throw malformed("the value of '\(name)' does not begin with a quotation mark")
     }
@@ -173,7 +173,7 @@ public struct XMLReader {
   }
 
   /// One byte of text, a reference, or the end of a line.
-  private mutating func readCharacter(into text: inout [UInt8]) throws(ModelFileError) {
+  private mutating func readCharacter(into text: inout [UInt8]) throws(ModelDocumentError) {
     let byte = bytes[position]
     if byte == UInt8(ascii: "&") {
       try readReference(into: &text)
@@ -186,7 +186,7 @@ public struct XMLReader {
     }
   }
 
-  private mutating func readReference(into text: inout [UInt8]) throws(ModelFileError) {
+  private mutating func readReference(into text: inout [UInt8]) throws(ModelDocumentError) {
     let start = position
     var end = start + 1
     while end < bytes.count, end - start <= 12, bytes[end] != UInt8(ascii: ";") { end += 1 }
@@ -224,7 +224,7 @@ public struct XMLReader {
     return Unicode.Scalar(value)
   }
 
-  private mutating func readCDATA() throws(ModelFileError) -> String {
+  private mutating func readCDATA() throws(ModelDocumentError) -> String {
     position += 9
     let start = position
     guard let end = find("]]>") else { throw malformed("the file ends within CDATA") }
@@ -243,7 +243,7 @@ public struct XMLReader {
 
   // MARK: What is passed over
 
-  private mutating func readDeclaration() throws(ModelFileError) {
+  private mutating func readDeclaration() throws(ModelDocumentError) {
     guard starts(with: "<?xml"), position + 5 < bytes.count, isSpace(bytes[position + 5]) else { return }
     guard let end = find("?>") else { throw malformed("the file ends within the XML declaration") }
     let text = String(decoding: bytes[position..<end], as: UTF8.self)
@@ -269,14 +269,14 @@ public struct XMLReader {
     return nil
   }
 
-  private mutating func skipComment() throws(ModelFileError) {
+  private mutating func skipComment() throws(ModelDocumentError) {
     position += 4
     guard let end = find("--") else { throw malformed("the file ends within a comment") }
     position = end + 2
     try expect(">", in: "a comment, which must not have '--' in it")
   }
 
-  private mutating func skipInstruction() throws(ModelFileError) {
+  private mutating func skipInstruction() throws(ModelDocumentError) {
     guard let end = find("?>") else { throw malformed("the file ends within a processing instruction") }
     position += 2
     let target = try readName("processing instruction")
@@ -287,7 +287,7 @@ public struct XMLReader {
     position = end + 2
   }
 
-  private mutating func skipDocumentType() throws(ModelFileError) {
+  private mutating func skipDocumentType() throws(ModelDocumentError) {
     guard !hasRoot else { throw malformed("there is a document type behind the root element") }
     var quote: UInt8?
     while position < bytes.count {
@@ -309,7 +309,7 @@ public struct XMLReader {
 
   // MARK: Bytes
 
-  private mutating func readName(_ what: String) throws(ModelFileError) -> String {
+  private mutating func readName(_ what: String) throws(ModelDocumentError) -> String {
     let start = position
     while position < bytes.count, isNameByte(bytes[position], first: position == start) { position += 1 }
     guard position > start else { throw malformed("the name of an \(what) is missing") }
@@ -322,7 +322,7 @@ public struct XMLReader {
     return position > start
   }
 
-  private mutating func expect(_ character: Unicode.Scalar, in place: String) throws(ModelFileError) {
+  private mutating func expect(_ character: Unicode.Scalar, in place: String) throws(ModelDocumentError) {
     guard position < bytes.count, UInt32(bytes[position]) == character.value else {
       throw malformed("there is no '\(character)' where it must be, in \(place)")
     }
@@ -354,7 +354,7 @@ public struct XMLReader {
   }
 
   /// An error at the position.
-  func malformed(_ detail: String) -> ModelFileError {
+  func malformed(_ detail: String) -> ModelDocumentError {
     let place = XMLPlace(offset: position, in: bytes)
     return .malformed(line: place.line, column: place.column, detail: detail)
   }

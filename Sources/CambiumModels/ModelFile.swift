@@ -1,4 +1,6 @@
+import CambiumEngine
 import CambiumKernel
+import CambiumModelFiles
 
 /// The model that Xcode's model editor keeps: the file `contents` in a folder `.xcdatamodel`.
 ///
@@ -7,6 +9,8 @@ import CambiumKernel
 /// in ``warnings``. What contradicts itself in files that Xcode accepts is mended with a warning: relationships that do
 /// not name each other as inverses lose them, a default value is brought into the attribute's type.
 public struct ModelFile: Sendable {
+  /// The file's content under Xcode's names.
+  public let document: ModelDocument
   /// The model.
   public let definition: SchemaDefinition
   /// The model, built: it stands any check that a store makes.
@@ -20,16 +24,21 @@ public struct ModelFile: Sendable {
   ///   model find. O(length of the file).
   @_optimize(none)
   public init(contents bytes: [UInt8]) throws(ModelFileError) {
-    var reader = ModelFileReader(document: try XMLDocument(bytes))
-    try reader.read()
-    reader.mendInverses()
-    var bare = reader.definition
-    for place in bare.entities.indices { bare.entities[place].indexes = [] }
-    do throws(SchemaError) {
-      let schema = try Schema(bare)
-      reader.leaveOutUnusableIndexes(schema)
-      self.schema = try Schema(reader.definition)
-    } catch { throw .model(error) }
+    let document: ModelDocument
+    do throws(ModelDocumentError) { document = try ModelDocument(contents: bytes) } catch {
+      throw ModelFileError(error)
+    }
+    try self.init(document)
+  }
+
+  /// Builds the model of a document.
+  ///
+  /// - Throws: `model` for what the checks of every model find.
+  @_optimize(none)
+  public init(_ document: ModelDocument) throws(ModelFileError) {
+    var reader = SchemaReader(document)
+    do throws(SchemaError) { schema = try reader.build() } catch { throw .model(error) }
+    self.document = document
     definition = reader.definition
     warnings = reader.warnings.ordered { $0.line < $1.line }
   }

@@ -1,6 +1,6 @@
+import CambiumEngine
+import CambiumModels
 import Testing
-
-@testable import CambiumEngine
 
 /// Files in memory.
 private final class FakeFiles: ModelFileSource {
@@ -122,7 +122,7 @@ private final class FakeFiles: ModelFileSource {
       "bplist00", "<plist/>", "<dict/>", "<plist><dict><string>x</string></dict></plist>",
       "<plist><dict><key>x</key></dict></plist>", "<plist><thing/></plist>",
     ] {
-      #expect(throws: ModelFileError.self) { try PropertyList(Array(text.utf8)) }
+      #expect(throws: ModelDocumentError.self) { try PropertyList(Array(text.utf8)) }
     }
   }
 }

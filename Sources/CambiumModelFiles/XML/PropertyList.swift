@@ -13,7 +13,7 @@ public indirect enum PropertyList: Equatable, Sendable {
   ///
   /// - Throws: `malformed` and `unusable` with the place of what is none; binary ones are refused.
   @_optimize(none)
-  public init(_ bytes: [UInt8]) throws(ModelFileError) {
+  public init(_ bytes: [UInt8]) throws(ModelDocumentError) {
     if bytes.starts(with: Array("bplist".utf8)) {
       throw .unusable(
         line: 1, column: 1, detail: "this is a binary property list; convert it with 'plutil -convert xml1'")
@@ -27,7 +27,7 @@ public indirect enum PropertyList: Equatable, Sendable {
 
   /// The reader's limit bounds the depth.
   @_optimize(none)
-  private init(_ element: XMLElement, in document: XMLDocument) throws(ModelFileError) {
+  private init(_ element: XMLElement, in document: XMLDocument) throws(ModelDocumentError) {
     switch element.name {
     case "string", "integer", "real", "date": self = .text(element.text)
     case "data":

@@ -1,0 +1,21 @@
+// What readers of model files ask, which leave out what a model cannot have.
+
+extension Schema {
+  /// Whether bytes begin as those of a stored model do (``encoded()``), and not as XML.
+  public static func isEncoded(_ bytes: [UInt8]) -> Bool { bytes.starts(with: signature) }
+
+  /// Returns what is wrong with an index of one of the schema's entities; `nil` if the entity may have it. An index of
+  /// the same name is not looked for.
+  @_optimize(none)
+  public func problem(of index: IndexSchema, in entity: EntitySchema) -> SchemaError? {
+    SchemaBuilder.problem(of: index, entity: entity, in: self)
+  }
+}
+
+extension AttributeSchema {
+  /// Returns what is wrong with a pattern for attributes of a type; `nil` if they may have it.
+  @_optimize(none)
+  public static func problem(ofPattern pattern: String, type: AttributeType) -> String? {
+    SchemaBuilder.problem(ofPattern: pattern, type: type)
+  }
+}

@@ -1,0 +1,2 @@
+// Documents, XML and property lists come with the models that are made of them.
+@_exported import CambiumModelFiles
