@@ -57,6 +57,7 @@ let package = Package(
     .target(name: "CambiumSystem", dependencies: ["CambiumKernel"]),
     // Xcode's model files as documents, which tools read that have no use for a store; and the models of such documents.
     .target(name: "CambiumModelFiles"),
+    .target(name: "CambiumGenerator", dependencies: ["CambiumModelFiles"]),
     .target(name: "CambiumModels", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumModelFiles"]),
     // Built for the machine that compiles, whatever it compiles for. It speaks with the compiler itself; swift-syntax is not
     // needed. What it does is in a library, since a test that depends on a macro makes all tests be built as tools.
@@ -75,7 +76,7 @@ let package = Package(
     .target(name: "CambiumSwiftData", dependencies: ["Cambium", "CambiumEngine", "CambiumMacros"]),
     .executableTarget(
       name: "CambiumTool",
-      dependencies: ["CambiumEngine", "CambiumKernel", "CambiumModels", "CambiumSystem"]),
+      dependencies: ["CambiumEngine", "CambiumGenerator", "CambiumKernel", "CambiumModels", "CambiumSystem"]),
     .executableTarget(name: "FlightLog", dependencies: ["Cambium"], exclude: ["Data"]),
     // The second example: an application on its way from Core Data to SwiftData.
     .executableTarget(

@@ -12,6 +12,7 @@ struct Arguments {
 
   /// All options without a value that there are.
   static let known = flagsForMigrations.union(["--json", "--help", "-h", "--version", "--sync"]).union(flagsForQueries)
+    .union(flagsForGenerating)
   /// Those that only `cambium migrate` takes.
   static let forMigrations = flagsForMigrations.union(budgets)
   private static let flagsForMigrations: Set<String> = ["--deferred", "--keep", "--discard"]
@@ -22,7 +23,13 @@ struct Arguments {
   private static let valuesForQueries: Set<String> = [
     "--columns", "--group-by", "--having", "--sort", "--limit", "--offset",
   ]
-  private static let withValue = valuesForQueries.union(budgets)
+  /// Those that only `cambium generate` takes.
+  static let forGenerating = flagsForGenerating.union(valuesForGenerating)
+  private static let flagsForGenerating: Set<String> = [
+    "--swiftdata", "--managed-objects", "--builder", "--xcdatamodel", "--public",
+  ]
+  private static let valuesForGenerating: Set<String> = ["--output"]
+  private static let withValue = valuesForQueries.union(budgets).union(valuesForGenerating)
 
   /// Takes a command line apart.
   ///

@@ -56,7 +56,7 @@ func runCommandLine(_ arguments: [String]) -> ExitStatus {
 
 /// The commands.
 enum Command: String, CaseIterable {
-  case info, check, count, query, compact, model, migrate
+  case info, check, count, query, compact, model, generate, migrate
 
   /// The operands, if there are as many as the command takes, and the options are its own.
   func checked(_ operands: [String], _ arguments: Arguments) throws(ToolError) -> [String] {
@@ -67,11 +67,23 @@ enum Command: String, CaseIterable {
     if self != .query, let option = Arguments.forQueries.intersection(arguments.options).min() {
       throw .usage("\(option) is for 'cambium query' only")
     }
-    let expected = self == .count || self == .query ? 2...3 : self == .model || self == .migrate ? 1...4 : 1...1
+    if self != .generate, let option = Arguments.forGenerating.intersection(arguments.options).min() {
+      throw .usage("\(option) is for 'cambium generate' only")
+    }
     guard expected.contains(operands.count) else {
       throw .usage(operands.count < expected.lowerBound ? "too few arguments: \(synopsis)" : "too many: \(synopsis)")
     }
     return operands
+  }
+
+  /// How many operands the command takes.
+  private var expected: ClosedRange<Int> {
+    switch self {
+    case .info, .check, .compact: return 1...1
+    case .count, .query: return 2...3
+    case .generate: return 1...2
+    case .model, .migrate: return 1...4
+    }
   }
 
   /// Runs a command that answers when it is done on its operands.
@@ -86,6 +98,7 @@ enum Command: String, CaseIterable {
     case .compact: return try compactStore(path: operands[0])
     case .migrate: return try runMigrate(operands, arguments)
     case .model: return try runModel(operands, sync: arguments.wantsSync)
+    case .generate: return try runGenerate(operands, arguments)
     }
   }
 }

@@ -21,6 +21,7 @@ let generalHelp = """
     model compile MODEL FOLDER      write a model for the application to load
     model diff OLD NEW              what differs, and whether a migration can be inferred
     model lint MODEL [VERSION]      what in a model is probably not meant
+    generate MODEL [VERSION]        write Swift code of a model, or a model for Xcode
 
     --json     answer in JSON
     --help     explain; after a command, that command
@@ -49,6 +50,12 @@ extension Command {
                               [--budget-milliseconds N] [--budget-pages N] [--json]
         """
     case .model: return "cambium model checksum|compile|diff|lint MODEL ... [--json]"
+    case .generate:
+      return """
+        cambium generate MODEL [VERSION] --swiftdata [--public] [--output FOLDER] [--json]
+               cambium generate MODEL [VERSION] --managed-objects | --builder [--public] [--output FOLDER] [--json]
+               cambium generate MODEL [VERSION] --xcdatamodel [--output FOLDER] [--json]
+        """
     }
   }
 
@@ -140,6 +147,28 @@ extension Command {
         diff marks with * what is stored, and ends with 1 if a store cannot be migrated without steps in between. lint
         ends with 1 if it finds anything; with --sync it also says what keeps the model from a cloud database. A model
         that cannot be used at all ends with 1, with the line.
+        """
+    case .generate:
+      return """
+        Writes Swift code of a MODEL of 'cambium model', or of the model that a store holds.
+
+          cambium generate Flights.xcdatamodeld --swiftdata --output Sources/Flights/Models
+          cambium generate Flights.xcdatamodeld "Flights 2" --managed-objects
+          cambium generate Flights.xcdatamodeld --managed-objects --builder --output Sources/Flights/Models
+          cambium generate log.store --xcdatamodel --output Flights.xcdatamodel
+
+        --swiftdata        classes with @Model
+        --managed-objects  classes with @Managed properties
+        --builder          the model in the model builder; with --managed-objects, its entities name the classes
+        --xcdatamodel      the file that Xcode's model editor keeps
+        --public           public declarations
+        --output           a folder to write into, which is made; without it the answer is the code, as one file
+
+        A model of one version, or a VERSION that is named, becomes a file for each class. Of several versions each becomes
+        a file with a namespace, such as FlightsV2, and one more file names the classes of the current version.
+
+        What the code cannot express is listed, each with its place and the way out. Nothing is written then, and the exit
+        status is 1.
         """
     }
   }

@@ -9,6 +9,8 @@ struct LoadedModel {
   let name: String
   /// The model.
   let schema: Schema
+  /// The model under Xcode's names.
+  let document: ModelDocument
   /// What was passed over or mended in its file.
   var warnings: [ModelFileWarning] = []
   /// The folder that it was read from; nil for the model of a store.
@@ -29,6 +31,7 @@ struct LoadedModel {
       }
       name = path
       schema = entities.schema
+      document = ModelDocument(schema.definition)
       try store.close()
       return
     }
@@ -36,6 +39,7 @@ struct LoadedModel {
     let found = try readingModel(path) { () throws(ModelFileError) in try folder.version(named: version) }
     name = found.name
     schema = found.schema
+    document = found.document ?? ModelDocument(schema.definition)
     warnings = found.warnings
     self.folder = folder
   }

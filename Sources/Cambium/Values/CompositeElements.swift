@@ -17,6 +17,13 @@ public struct CompositeElements: Sendable {
   /// No elements.
   public init() { self.init(CompositeValue(), nil) }
 
+  /// Makes the elements of a dictionary, such as ``CompositeRepresentable/compositeValues``; `nil` if one of its values
+  /// cannot be stored.
+  public init?(_ values: [String: Any]) {
+    guard case .composite(let value)? = Value(foundation: values) else { return nil }
+    self.init(value, nil)
+  }
+
   init(_ value: CompositeValue, _ space: (any ReferenceSpace)?) {
     own = value
     self.space = space
@@ -93,7 +100,7 @@ public struct CompositeElements: Sendable {
   }
 
   /// The elements that have a value, as ``ManagedObject/value(forKey:)`` gives them.
-  var dictionary: [String: Any] {
+  public var dictionary: [String: Any] {
     var result: [String: Any] = [:]
     for (name, element) in zip(value.names, value.values) {
       if let any = element.foundation(type: .undefined, objects: space) { result[name] = any }

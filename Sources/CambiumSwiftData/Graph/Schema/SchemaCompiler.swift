@@ -147,8 +147,10 @@ enum SchemaCompiler {
       inverse: inverses.inverse(of: property, in: modelClass)?.name, deleteRule: said?.deleteRule.graphRule ?? .nullify)
     // Validation looks at the counts of an optional relationship only if there is a destination.
     result.isOptional = property.isOptional || isToMany && said?.minimumModelCount ?? 0 == 0
+    let minimum = max(0, said?.minimumModelCount ?? 0)
+    // Models from Xcode say 1 of to-one relationships as well, where it counts for the version hash alone.
+    result.minCount = isToMany ? minimum : min(1, minimum)
     if isToMany {
-      result.minCount = max(0, said?.minimumModelCount ?? 0)
       result.maxCount = max(0, said?.maximumModelCount ?? 0)
       result.isOrdered = said?.options.contains(.ordered) ?? false
     }
