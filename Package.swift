@@ -48,6 +48,7 @@ let package = Package(
     .library(name: "CambiumModels", targets: ["CambiumModels"]),
     .library(name: "CambiumSystem", targets: ["CambiumSystem"]),
     .executable(name: "cambium", targets: ["CambiumTool"]),
+    .plugin(name: "CambiumGeneratePlugin", targets: ["CambiumGeneratePlugin"]),
     .executable(name: "FlightLog", targets: ["FlightLog"]),
     .executable(name: "SampleTrips", targets: ["SampleTrips"]),
   ],
@@ -58,6 +59,11 @@ let package = Package(
     // Xcode's model files as documents, which tools read that have no use for a store; and the models of such documents.
     .target(name: "CambiumModelFiles"),
     .target(name: "CambiumGenerator", dependencies: ["CambiumModelFiles"]),
+    // Built for the machine that compiles: its tool has the generator alone, and neither kernel nor engine.
+    .plugin(
+      name: "CambiumGeneratePlugin", capability: .buildTool(), dependencies: ["CambiumGenerateTool"],
+      path: "Sources/CambiumGeneratePlugin"),
+    .executableTarget(name: "CambiumGenerateTool", dependencies: ["CambiumGenerator", "CambiumModelFiles"]),
     .target(name: "CambiumModels", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumModelFiles"]),
     // Built for the machine that compiles, whatever it compiles for. It speaks with the compiler itself; swift-syntax is not
     // needed. What it does is in a library, since a test that depends on a macro makes all tests be built as tools.

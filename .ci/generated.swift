@@ -1,21 +1,20 @@
-// What the programs of `.ci/generated` begin with.
+// What the programs of `.ci/generated` call. A module of its own, because a program has classes that are called like types.
 import Cambium
+import CambiumSwiftData
 import Foundation
 
 /// Tries the classes and the model of a version.
-final class Check {
-  let context: ManagedObjectContext
-  private let model: ManagedObjectModel
+public final class Check {
+  /// The context of the objects.
+  public let context: ManagedObjectContext
 
   /// Compares a model with that of its file, tries its classes, and prints version and checksums.
-  static func run(
+  public static func run(
     _ version: String, _ path: String, _ make: () throws -> ManagedObjectModel, _ body: (Check) throws -> Void
   ) throws {
     let model = try make()
     let file = try ManagedObjectModel(contentsOf: URL(fileURLWithPath: path))
-    let folder = URL(fileURLWithPath: CommandLine.arguments[1]).appendingPathComponent("back.xcdatamodel")
-    for note in try model.writeXcodeModel(to: folder) { print("note", note) }
-    let back = try ManagedObjectModel(contentsOf: folder)
+    let back = try written(model)
     for (mine, other) in zip(try text(model), try text(file)) where mine != other {
       print("\(version): the code makes \(mine), and the file \(other)")
     }
@@ -29,8 +28,23 @@ final class Check {
     print(version, try model.versionChecksum, try back.versionChecksum, separator: "\t")
   }
 
+  /// Prints the version and the checksums of model classes: of their model, and of what is written of it for Xcode.
+  public static func show(_ version: String, _ types: [any PersistentModel.Type]) throws {
+    _ = try ModelContainer(for: Schema(types), configurations: [ModelConfiguration(isStoredInMemoryOnly: true)])
+    guard let model = ManagedObjectModel.makeManagedObjectModel(for: types) else {
+      return print(version, "makes no schema")
+    }
+    print(version, try model.versionChecksum, try written(model).versionChecksum, separator: "\t")
+  }
+
+  /// Writes a model for Xcode, and reads it again.
+  private static func written(_ model: ManagedObjectModel) throws -> ManagedObjectModel {
+    let folder = URL(fileURLWithPath: CommandLine.arguments[1]).appendingPathComponent("back.xcdatamodel")
+    for note in try model.writeXcodeModel(to: folder) { print("note", note) }
+    return try ManagedObjectModel(contentsOf: folder)
+  }
+
   private init(_ model: ManagedObjectModel) throws {
-    self.model = model
     let container = PersistentContainer(name: "check", managedObjectModel: model)
     let description = PersistentStoreDescription(type: .inMemory)
     container.persistentStoreDescriptions = [description]
@@ -47,13 +61,29 @@ final class Check {
   }
 
   /// Sets a property, and reads it back.
-  func take<T: ManagedObject, V: Equatable>(_ object: T, _ property: ReferenceWritableKeyPath<T, V>, _ value: V) {
+  public func take<T: ManagedObject, V: Equatable>(
+    _ object: T, _ property: ReferenceWritableKeyPath<T, V>, _ value: V
+  ) {
     object[keyPath: property] = value
     if object[keyPath: property] != value { print("\(property) gives \(object[keyPath: property]), not \(value)") }
   }
 
   /// Sets a property to what it is.
-  func keep<T: ManagedObject, V>(_ object: T, _ property: ReferenceWritableKeyPath<T, V>) {
+  public func keep<T: ManagedObject, V>(_ object: T, _ property: ReferenceWritableKeyPath<T, V>) {
     object[keyPath: property] = object[keyPath: property]
   }
+}
+
+/// Values to set properties to.
+public enum Samples {
+  /// A moment.
+  public static let date = Date(timeIntervalSinceReferenceDate: 7)
+  /// Bytes.
+  public static let data = Data([1, 2])
+  /// A UUID.
+  public static let uuid = UUID()
+  /// A URI.
+  public static let url = URL(string: "https://example.org/")
+  /// A decimal number.
+  public static let decimal = Decimal(5)
 }

@@ -9,7 +9,8 @@ struct CompositeWriter {
 
   /// Writes a structure that a `@Model` class stores as a composite.
   func writeCodable(_ type: ModelDocument.Composite, to writer: inout SourceWriter) {
-    writer.block("\(context.access)struct \(type.name): Codable, Hashable, Sendable") { writer in
+    let protocols = ["Codable", "Hashable", "Sendable"].map { names.swift($0) }.joined(separator: ", ")
+    writer.block("\(context.access)struct \(type.name): \(protocols)") { writer in
       for element in type.elements {
         let value = DefaultValue(of: element)?.source(names, isOptional: element.isOptional)
         let name = SwiftText.name(element.name)

@@ -70,6 +70,9 @@ struct NameCheck {
     if !SwiftText.isIdentifier(name) {
       return Refusal(entity, name, "the name is no identifier of Swift", remedy)
     }
+    if ["Type", "Protocol", "Self"].contains(name) {
+      return Refusal(entity, name, "key paths of Swift mean the type by the name", remedy)
+    }
     if name == "self" { return Refusal(entity, name, "predicates mean the object itself by the name", remedy) }
     if reserved.contains(name) { return Refusal(entity, name, "\(member) has a member of the name", remedy) }
     return nil

@@ -24,6 +24,12 @@ struct ManagedObjectsCheck {
       {
         refusals.append(refusal)
       }
+      if ["AnyKeyPath", "Sendable", "String"].contains(className) {
+        refusals.append(
+          Refusal(
+            entity.name, nil, "'@ManagedPaths' writes the type '\(className)' of Swift without its module",
+            "set the entity's class to another name in the model"))
+      }
       if let owner = owners.updateValue(entity.name, forKey: className) {
         refusals.append(
           Refusal(

@@ -32,7 +32,12 @@ struct ManagedObjectsForm {
     let isParent = context.index.hasChildren(entity.name)
     let parent = entity.parent.flatMap { context.index.entity($0) }.map { FormContext.className(of: $0) }
     // A subclass has the paths of its superclass, and cannot have others.
-    let paths = parent == nil ? "@ManagedPaths " : ""
+    var paths = parent == nil ? "@ManagedPaths " : ""
+    let members = entity.attributes.map { $0.name } + entity.relationships.map { $0.name }
+    if let taken = members.first(where: { ["paths", "predicateKeyPaths"].contains($0) }), parent == nil {
+      writer.line("// Not with @ManagedPaths, which adds a member '\(taken)'.")
+      paths = ""
+    }
     let opening = "\(paths)\(context.access)\(isParent ? "" : "final ")class \(name): "
     writer.block(opening + (parent ?? names.type("ManagedObject", of: "Cambium"))) { writer in
       for attribute in entity.attributes {

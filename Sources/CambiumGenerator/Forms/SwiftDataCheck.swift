@@ -43,6 +43,9 @@ struct SwiftDataCheck {
     if let refusal = NameCheck.type(entity.name, of: entity.name, what: "class", remedy: rename) {
       refusals.append(refusal)
     }
+    if entity.name == "Sendable" {
+      refuse(entity.name, nil, "'@Model' writes the protocol 'Sendable' without its module", rename)
+    }
     if entity.isAbstract {
       refuse(
         entity.name, nil, "SwiftData has no abstract entities",
@@ -176,10 +179,11 @@ struct SwiftDataCheck {
         "add a relationship for the other direction in a new version of the model, or \(Self.keep)")
     }
     if relationship.inverse == nil, let inferred = inverses.inferred(for: relationship, of: entity) {
+      let destination = relationship.destination
       refuse(
         entity.name, name,
-        "it has no inverse, and SwiftData takes \(relationship.destination).\(inferred) for one, because no others "
-          + "lead from one of the two entities to the other", "make the two each other's inverses in a new version of the model")
+        "it has no inverse, and SwiftData takes \(destination).\(inferred) for one, because no others lead from one of "
+          + "the two entities to the other", "make the two each other's inverses in a new version of the model")
     }
   }
 

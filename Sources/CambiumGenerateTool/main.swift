@@ -1,0 +1,11 @@
+// The tool of the plug-in `CambiumGeneratePlugin`: writes the code of a model into one file.
+//
+//     CambiumGenerateTool MODEL FILE --swiftdata|--managed-objects|--builder... [--public]
+import Foundation
+
+do {
+  try GenerateTool(Array(CommandLine.arguments.dropFirst())).run()
+} catch {
+  for line in error.lines { print(line) }
+  exit(1)
+}
