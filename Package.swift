@@ -114,6 +114,10 @@ let package = Package(
     .testTarget(name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting", "StoreWorker"]),
     .testTarget(
       name: "CambiumToolTests", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem", "CambiumTool"]),
+    .testTarget(
+      name: "CambiumGeneratorTests",
+      dependencies: ["CambiumEngine", "CambiumGenerator", "CambiumModelFiles", "CambiumModels"],
+      exclude: ["Golden", "Models", "refusals.tsv"], swiftSettings: notOptimized),
     .testTarget(name: "FlightLogTests", dependencies: ["Cambium", "CambiumTesting", "FlightLog"]),
     .testTarget(name: "SampleTripsTests", dependencies: ["SampleTrips"]),
     .testTarget(

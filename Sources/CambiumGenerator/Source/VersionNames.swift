@@ -20,8 +20,8 @@ struct VersionNames {
       return model + "V" + kept.map { "\($0)" }.joined(separator: "_")
     }
     // Versions that look alike have their whole names.
-    for place in namespaces.indices
-    where namespaces.indices.contains(where: { $0 != place && namespaces[$0] == namespaces[place] }) {
+    let counts = Dictionary(namespaces.map { ($0, 1) }, uniquingKeysWith: +)
+    for place in namespaces.indices where counts[namespaces[place]] != 1 {
       namespaces[place] += "_" + Self.capitalized(versions[place])
     }
     var seen = taken

@@ -16,6 +16,13 @@ enum XMLTarget {
     for warning in file.warnings where !(1...lines).contains(warning.line) {
       return "a warning about line \(warning.line) of \(lines): \(warning.text)"
     }
+    // A file that is written of the document is the same model.
+    guard let written = try? file.document.contents(), let copy = try? ModelFile(contents: written),
+      copy.schema == file.schema
+    else { return "the document is written as another model" }
+    guard let written = try? ModelDocument(file.definition).contents(), let copy = try? ModelFile(contents: written),
+      copy.schema.versionChecksum == file.schema.versionChecksum
+    else { return "the definition is written as another model" }
     // A definition is built as it was.
     guard let again = try? Schema(file.definition), again == file.schema else {
       return "the definition is another model"

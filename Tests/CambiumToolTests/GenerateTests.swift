@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+@testable import CambiumTool
+
+/// `cambium generate` on a folder of versions.
+@Suite final class GenerateTests {
+  private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("generate-\(UUID().uuidString)")
+  private var model: String { folder.path + "/Trips.xcdatamodeld" }
+
+  init() throws {
+    try write("Trips", #"<entity name="Trip"><attribute name="name" attributeType="String"/></entity>"#)
+    try write(
+      "Trips 2",
+      #"<entity name="Trip"><attribute name="title" attributeType="String" elementID="name" maxValueString="9"/></entity>"#
+    )
+    try Data(
+      "<plist><dict><key>_XCCurrentVersionName</key><string>Trips 2.xcdatamodel</string></dict></plist>".utf8
+    ).write(to: URL(fileURLWithPath: model + "/.xccurrentversion"))
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  private func write(_ version: String, _ content: String) throws {
+    let place = URL(fileURLWithPath: "\(model)/\(version).xcdatamodel")
+    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+    try Data("<model>\(content)</model>".utf8).write(to: place.appendingPathComponent("contents"))
+  }
+
+  private func generate(_ arguments: String...) throws -> Answer {
+    let parsed = try Arguments(["generate"] + arguments)
+    return try Command.generate.run(Array(parsed.operands.dropFirst()), parsed)
+  }
+
+  @Test func allVersions() throws {
+    let output = folder.path + "/new/Sources"
+    let answer = try generate(model, "--managed-objects", "--builder", "--public", "--output", output)
+    #expect(answer.status == .success)
+    #expect(
+      answer.text.split(separator: "\n").map { $0.dropFirst(output.count + 1) } == [
+        "TripsV1.swift", "TripsV2.swift", "Trips.swift",
+      ])
+    let current = try String(contentsOfFile: output + "/Trips.swift", encoding: .utf8)
+    #expect(current.contains("public typealias Trip = TripsV2.Trip\n"))
+    #expect(current.contains("public typealias TripsModel = TripsV2\n"))
+    let second = try String(contentsOfFile: output + "/TripsV2.swift", encoding: .utf8)
+    #expect(second.contains(#"Attribute("title", .string, optional: false, maximum: 9, renamed: "name")"#))
+    #expect(second.contains("@Managed public var title: String\n"))
+  }
+
+  @Test func oneVersion() throws {
+    let answer = try generate(model, "Trips", "--swiftdata")
+    #expect(answer.text.contains("@Model final class Trip {\n  var name: String\n"))
+    #expect(!answer.text.contains("enum"))
+  }
+
+  @Test func refusals() throws {
+    let answer = try generate(model, "--swiftdata", "--output", folder.path + "/none")
+    #expect(answer.status == .damaged)
+    #expect(answer.text.hasPrefix("version Trips 2, Trip.title: SwiftData has no validation rules; "))
+    #expect(answer.text.hasSuffix("nothing is generated, for 1 reason"))
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/none"))
+  }
+
+  @Test func xcodeModel() throws {
+    let output = folder.path + "/Back.xcdatamodel"
+    #expect(try generate(model, "Trips", "--xcdatamodel", "--output", output).text == output + "/contents")
+    #expect(
+      try LoadedModel(path: output).schema.versionChecksum
+        == LoadedModel(path: model, version: "Trips").schema.versionChecksum)
+    // A file of XML is no store, and what was compiled is a model.
+    let compiled = folder.path + "/Trips.cambiummodel"
+    _ = try Command.model.run(["compile", model, compiled], Arguments(["model"]))
+    #expect(try generate(compiled, "Trips", "--swiftdata").text.contains("var name: String"))
+  }
+
+  @Test(arguments: [
+    ["--swiftdata", "--builder"], [], ["--xcdatamodel", "--builder"], ["--xcdatamodel", "--public"],
+    ["--swiftdata", "--sync"],
+  ])
+  func usage(options: [String]) {
+    #expect {
+      let parsed = try Arguments(["generate", self.model] + options)
+      _ = try Command.generate.run(Array(parsed.operands.dropFirst()), parsed)
+    } throws: { error in
+      guard case .usage? = error as? ToolError else { return false }
+      return true
+    }
+  }
+
+  @Test func optionsOfOtherCommands() throws {
+    let parsed = try Arguments(["info", "x", "--builder"])
+    #expect(throws: ToolError.self) { _ = try Command.info.run(["x"], parsed) }
+  }
+
+  @Test func missing() {
+    #expect {
+      _ = try self.generate(self.folder.path + "/none.xcdatamodeld", "--swiftdata")
+    } throws: { error in
+      guard case .failed? = error as? ToolError else { return false }
+      return true
+    }
+  }
+}
