@@ -119,7 +119,8 @@ let package = Package(
       dependencies: ["CambiumEngine", "CambiumGenerator", "CambiumModelFiles", "CambiumModels"],
       exclude: ["Golden", "Models", "refusals.tsv"], swiftSettings: notOptimized),
     .testTarget(name: "FlightLogTests", dependencies: ["Cambium", "CambiumTesting", "FlightLog"]),
-    .testTarget(name: "SampleTripsTests", dependencies: ["SampleTrips"]),
+    .testTarget(
+      name: "SampleTripsTests", dependencies: ["CambiumGenerator", "CambiumModelFiles", "SampleTrips"]),
     .testTarget(
       name: "CambiumMacrosTests", dependencies: ["CambiumMacroSupport", "CambiumTesting"], exclude: ["Golden"]),
     .testTarget(

@@ -19,7 +19,7 @@ import Testing
   @Test func members() throws {
     #expect(
       try ModelExpansion.members(trip) == """
-        private var _$backingData = CambiumSwiftData.ModelStorage<Trip>()
+        @exclusivity(unchecked) private var _$backingData = CambiumSwiftData.ModelStorage<Trip>()
         var persistentBackingData: any CambiumSwiftData.BackingData<Trip> {
           get { CambiumSwiftData.ModelBackingData(row: _$row) }
           set { _$backingData = CambiumSwiftData.ModelStorage(newValue) }
@@ -65,7 +65,7 @@ import Testing
       "@Model class Long: Module.Trip, P { var days: Int; init(days: Int) { self.days = days; super.init() } }"
     #expect(
       try ModelExpansion.members(source, conformances: nil) == """
-        private var _$backingData = CambiumSwiftData.ModelStorage<Long>()
+        @exclusivity(unchecked) private var _$backingData = CambiumSwiftData.ModelStorage<Long>()
         override class var schemaMetadata: [CambiumSwiftData.Schema.PropertyMetadata] {
           func _$of<_$Model: Long>(_: _$Model.Type) -> [CambiumSwiftData.Schema.PropertyMetadata] {
             var _$list: [CambiumSwiftData.Schema.PropertyMetadata] = super.schemaMetadata
