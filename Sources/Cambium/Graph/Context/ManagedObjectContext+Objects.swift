@@ -13,7 +13,9 @@ extension ManagedObjectContext {
   public var registeredObjects: Set<ManagedObject> { lock.run { Set(allRegistered) } }
 
   /// Calls a block with each object that the context has at the moment. Takes less time than to make a set of them.
-  package func forEachObject(_ body: (ManagedObject) -> Void) { lock.run { for object in allRegistered { body(object) } } }
+  package func forEachObject(_ body: (ManagedObject) -> Void) {
+    lock.run { for object in allRegistered { body(object) } }
+  }
 
   /// Whether there is anything to save.
   public var hasChanges: Bool {
