@@ -10,7 +10,7 @@ public enum ModelFileError: Error, Equatable, Sendable {
   case unusable(line: Int, column: Int, detail: String)
   /// What the file describes cannot be built; the schema's error says why.
   case model(SchemaError)
-  /// The file is longer than ``XMLReader/sizeLimit`` bytes.
+  /// The file is longer than `XMLReader.sizeLimit` bytes.
   case tooLarge
   /// There is no such file or folder, or none that holds a model.
   case missing(path: String, detail: String)
