@@ -1,5 +1,6 @@
 import CambiumSwiftData
 import Foundation
+import Synchronization
 import Testing
 
 /// A model whose deletions leave values behind.
@@ -141,6 +142,9 @@ private typealias Transaction = DefaultHistoryTransaction
       guard case SwiftDataError.invalidTransactionFetchRequest = error else { return false }
       return "\(error)".contains("may use token")
     }
+    #expect {
+      try history(#Predicate { $0.token.id > 1 })
+    } throws: { "\($0)".contains("compare the token itself") }
   }
 
   @Test func aTokenSurvivesCoding() throws {
@@ -163,6 +167,35 @@ private typealias Transaction = DefaultHistoryTransaction
         for third in tokens where first < second && second < third { #expect(first < third) }
       }
     }
+  }
+
+  @Test func tokensOfSeveralStoresAreJoined() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("history-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let container = try ModelContainer(
+      for: Schema([Ticket.self, Depot.self]),
+      configurations: ModelConfiguration(
+        "tickets", schema: Schema([Ticket.self]), url: folder.appendingPathComponent("a")),
+      ModelConfiguration("depots", schema: Schema([Depot.self]), url: folder.appendingPathComponent("b")))
+    let context = ModelContext(container)
+    func save() throws {
+      context.insert(Ticket("a"))
+      context.insert(Depot(nil))
+      try context.save()
+    }
+    try save()
+    try save()
+    let all = try context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>())
+    #expect(all.count == 4 && Set(all.map(\.storeIdentifier)).count == 2)
+    let last = all.dropFirst().reduce(all[0].token) { $0.merging($1.token) }
+    #expect(last.merging(all[0].token) == last && all.allSatisfy { $0.token < last })
+    let news = HistoryDescriptor<DefaultHistoryTransaction>(predicate: #Predicate { $0.token > last })
+    #expect(try context.fetchHistory(news).isEmpty)
+    try save()
+    #expect(try context.fetchHistory(news).count == 2)
+    try context.deleteHistory(HistoryDescriptor<DefaultHistoryTransaction>(predicate: #Predicate { $0.token <= last }))
+    #expect(try context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>()).count == 2)
   }
 
   @Test func historyIsDeletedFromItsBeginning() throws {
@@ -247,6 +280,32 @@ private typealias Transaction = DefaultHistoryTransaction
     try context.save()
     try context.deleteHistory(HistoryDescriptor<DefaultHistoryTransaction>())
     #expect(behindLast.eventCounter == 1 && behindLast.eventCounter == 1)
+  }
+
+  @Test func readingTheCounterTellsOtherReaders() throws {
+    let container = try container()
+    let context = ModelContext(container)
+    let observer = try HistoryObserver(modelContainer: container)
+    let told = Mutex(0)
+    withObservationTracking {
+      _ = observer.eventCounter
+    } onChange: {
+      told.withLock { $0 += 1 }
+    }
+    context.insert(Ticket("a"))
+    try context.save()
+    #expect(observer.eventCounter == 1 && told.withLock { $0 } == 1)
+  }
+
+  @Test func aTokenOfAnotherStoreIsRefused() throws {
+    let container = try container()
+    let context = ModelContext(container)
+    context.insert(Ticket("a"))
+    try context.save()
+    let token = try #require(try context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>()).first).token
+    #expect(throws: SwiftDataError.invalidTransactionFetchRequest) {
+      try HistoryObserver(historyTokens: ["default": token], modelContainer: container)
+    }
   }
 
   @Test func observationIsToldOfNews() async throws {

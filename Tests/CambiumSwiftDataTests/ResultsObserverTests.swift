@@ -198,6 +198,169 @@ import Testing
     #expect(await iterator.next(isolation: #isolation) == nil)
   }
 
+  // MARK: Unsaved changes
+
+  @Test func unsavedChangesAreInTheResults() throws {
+    let context = ModelContext(try makeContainer())
+    let observer = try ResultsObserver<Person, Never>(
+      filterBy: #Predicate { $0.age == 0 }, sortBy: [SortDescriptor(\.name)], modelContext: context)
+    let (a, b) = (Person("a"), Person("b"))
+    context.insert(a)
+    context.insert(b)
+    #expect(observer.results.map(\.name) == ["a", "b"])
+    a.name = "c"
+    #expect(observer.results.map(\.name) == ["b", "c"])
+    b.age = 5
+    #expect(observer.results.map(\.name) == ["c"])
+    context.delete(a)
+    #expect(observer.results.isEmpty)
+    context.insert(Person("d"))
+    #expect(observer.results.map(\.name) == ["d"])
+    context.rollback()
+    #expect(observer.results.isEmpty)
+  }
+
+  @Test @MainActor func unsavedChangesAreToldAtTheEndOfTheJob() async throws {
+    let context = try makeContainer().mainContext
+    context.autosaveEnabled = false
+    let observer = try ResultsObserver<Person, Never>(sortBy: [SortDescriptor(\.name)], modelContext: context)
+    for name in ["b", "a"] {
+      await withCheckedContinuation { (told: CheckedContinuation<Void, Never>) in
+        withObservationTracking {
+          _ = observer.results
+        } onChange: {
+          told.resume()
+        }
+        context.insert(Person(name))
+      }
+    }
+    #expect(observer.results.map(\.name) == ["a", "b"] && context.hasChanges)
+  }
+
+  // MARK: Lifetime
+
+  @Test func anObserverDoesNotKeepItsActor() async throws {
+    let container = try makeContainer()
+    let ended = Mutex(0)
+    for keepsHistory in [false, true] {
+      let keeper = ObserverKeeper(container) { ended.withLock { $0 += 1 } }
+      try await keeper.begin(keepsHistory)
+    }
+    for _ in 0..<400 where ended.withLock({ $0 }) < 2 { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(ended.withLock { $0 } == 2)
+  }
+
+  // MARK: Other questions
+
+  @Test func aNewSectionGivesNewTitles() throws {
+    let context = ModelContext(try makeContainer())
+    let person = Person("a", nickname: "G1")
+    person.address = Address(street: "", city: "Oslo", zip: nil, place: nil)
+    context.insert(person)
+    context.insert(Depot(nil))
+    let observer = try ResultsObserver<Person, String?>(sectionBy: \.nickname, modelContext: context)
+    #expect(observer.sections?.sectionTitles == ["G1"])
+    person.nickname = nil
+    observer.sectionBy = \.name
+    #expect(observer.sections?.sectionTitles == ["a"])
+    observer.sectionBy = \.nickname
+    #expect(observer.sections?.sectionTitles == [nil])
+    // A relationship and an identifier are no titles.
+    observer.sectionBy = \.papers
+    observer.sectionBy = \.persistentModelID
+    #expect(observer.sectionBy == \Person.nickname)
+    #expect(context.recordedErrors.count { SwiftDataError.unsupportedKeyPath ~= $0 } == 2)
+    let plain = try ResultsObserver<Person, Never>(modelContext: context)
+    plain.sectionBy = \.name
+    #expect(plain.sections == nil && plain.results.count == 1)
+  }
+
+  @Test func placesAreObservedToo() throws {
+    let context = ModelContext(try makeContainer())
+    let observer = try ResultsObserver<Person, Never>(modelContext: context)
+    let told = Mutex(0)
+    withObservationTracking {
+      _ = observer.element(at: [0, 0])
+    } onChange: {
+      told.withLock { $0 += 1 }
+    }
+    context.insert(Person("a"))
+    try context.save()
+    #expect(told.withLock { $0 } == 1)
+  }
+
+  @Test @MainActor func aClosedContainerIsNamed() async throws {
+    let container = try makeContainer()
+    let context = ModelContext(container)
+    try await container.close()
+    func isNamed(_ error: any Error) -> Bool {
+      SwiftDataError.loadIssueModelContainer ~= error && "\(error)".contains("closed by close()")
+    }
+    let all = HistoryDescriptor<DefaultHistoryTransaction>()
+    #expect { try context.fetchHistory(all) } throws: { isNamed($0) }
+    #expect { try context.deleteHistory(all) } throws: { isNamed($0) }
+    #expect { try ResultsObserver<Person, Never>(modelContext: context) } throws: { isNamed($0) }
+    #expect { try HistoryObserver(modelContainer: container) } throws: { isNamed($0) }
+  }
+
+  // MARK: Other containers
+
+  /// Runs a block with two containers on one file, which stand for two processes.
+  private func withTwoContainers(_ body: (_ own: ModelContainer, _ other: ModelContainer) async throws -> Void)
+    async throws
+  {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("observers-\(UUID()).store")
+    defer { try? FileManager.default.removeItem(at: url) }
+    let containers = try [0, 1].map { _ in
+      try ModelContainer(for: Person.self, configurations: ModelConfiguration(url: url))
+    }
+    try await body(containers[0], containers[1])
+  }
+
+  @Test func savesWhoseHistoryIsGoneAreFoundAllTheSame() async throws {
+    try await withTwoContainers { own, other in
+      try saved(["a"], in: own)
+      let context = ModelContext(own)
+      let observer = try ResultsObserver<Person, Never>(sortBy: [SortDescriptor(\.name)], modelContext: context)
+      let a = try #require(observer.results.first)
+      for (number, name) in ["b", "c", "d"].enumerated() {
+        let foreign = ModelContext(other)
+        let same = try #require(try foreign.all(Person.self, by: \.name).first)
+        same.age = number + 10
+        foreign.insert(Person(name))
+        try foreign.save()
+        try foreign.deleteHistory(HistoryDescriptor<DefaultHistoryTransaction>())
+        for _ in 0..<400 where observer.results.last?.name != name { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(observer.results.last?.name == name && a.age == number + 10)
+      }
+      #expect(observer.results.map(\.name) == ["a", "b", "c", "d"])
+    }
+  }
+
+  /// One observer has no place that runs blocks, the other one an actor. Both are told of a foreign save.
+  @Test func eachObserverOfAContextIsTold() async throws {
+    try await withTwoContainers { own, other in
+      let observer = try makeObserver(of: ModelContext(own))
+      let actor = PlainActor(own)
+      try await actor.begin()
+      let told = Mutex(0)
+      withObservationTracking {
+        _ = observer.results
+      } onChange: {
+        told.withLock { $0 += 1 }
+      }
+      try saved(["y"], in: other)
+      #expect(await actor.nextNames() == ["y"])
+      for _ in 0..<400 where told.withLock({ $0 }) == 0 { try await Task.sleep(for: .milliseconds(5)) }
+      #expect(told.withLock { $0 } == 1 && observer.results.map(\.name) == ["y"])
+    }
+  }
+
+  /// Makes an observer outside of any actor.
+  private nonisolated func makeObserver(of context: ModelContext) throws -> ResultsObserver<Person, Never> {
+    try ResultsObserver(sortBy: [SortDescriptor(\.name)], modelContext: context, isolation: nil)
+  }
+
   /// Two containers stand for two processes: neither learns of the other but by the file.
   @Test func anotherContainerOnTheStoreIsFollowed() async throws {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("observers-\(UUID()).store")
@@ -278,4 +441,28 @@ private actor PlainActor {
     for await people in values where !people.isEmpty { return people.map(\.name) }
     return []
   }
+}
+
+/// Keeps observers, and tells when it ends.
+private actor ObserverKeeper {
+  private let container: ModelContainer
+  private let context: ModelContext
+  private let ended: @Sendable () -> Void
+  private var results: ResultsObserver<Person, Never>?
+  private var history: HistoryObserver?
+
+  init(_ container: ModelContainer, _ ended: @escaping @Sendable () -> Void) {
+    (self.container, self.ended) = (container, ended)
+    context = ModelContext(container)
+  }
+
+  func begin(_ keepsHistory: Bool) throws {
+    if keepsHistory {
+      history = try HistoryObserver(modelContainer: container)
+    } else {
+      results = try ResultsObserver(modelContext: context)
+    }
+  }
+
+  deinit { ended() }
 }

@@ -21,8 +21,13 @@ public final class ModelContext: SendableMetatype {
   var isObserved = false
   /// Whether a relationship of an observed model was read, so that its row keeps destinations; see ``ObservedRow``.
   var keepsDestinations = false
-  /// Merges what other coordinators save, as long as somebody observes results of the context.
-  weak var follower: ContextFollower?
+  /// The place in the history up to which the saves of other coordinators were merged; nil before there was an observer.
+  var foreignToken: PersistentHistoryToken?
+  /// How often the history was deleted before the context had read it.
+  var historyGaps = 0
+  /// The place that ends the events of the context, because an observer follows unsaved changes.
+  private var eventPlace: JobPlace?
+  private var isEndingEvent = false
   /// Which part of the code changes models; see ``editingState``.
   private var editingID = UUID()
   /// What made the last models of each class.
@@ -145,8 +150,21 @@ public final class ModelContext: SendableMetatype {
     return (row.model ?? row.makeModel(context: self)) as? any PersistentModel
   }
 
-  /// Notes that a model changes, so that it is saved by itself where that is wanted.
-  func noteChange() { if autosave.isEnabled { autosave.schedule(self) } }
+  /// Notes that a model changes, so that the context saves by itself, or an observer learns of it, where that is wanted.
+  func noteChange() {
+    if autosave.isEnabled { autosave.schedule(self) }
+    guard let eventPlace, !isEndingEvent else { return }
+    isEndingEvent = true
+    // `nonisolated(unsafe)`: the block runs where the context is used.
+    nonisolated(unsafe) let kept = self
+    eventPlace.start {
+      kept.isEndingEvent = false
+      kept.processPendingChanges()
+    }
+  }
+
+  /// Has the present event end behind each job of a place that changes models. A place that runs no blocks ends none.
+  func endEvents(at place: JobPlace) { if place.runsBlocks { eventPlace = place } }
 }
 
 extension ModelContext: Equatable {

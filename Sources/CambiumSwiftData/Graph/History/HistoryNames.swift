@@ -13,6 +13,7 @@ final class HistoryNames: PredicateNaming {
   init(storeIdentifier: String) { self.storeIdentifier = storeIdentifier }
 
   func name(of keyPath: AnyKeyPath, in type: Any.Type) throws -> PredicateName? {
+    if type == DefaultHistoryToken.self { return .refused("compare the token itself: $0.token > lastToken") }
     guard type == DefaultHistoryTransaction.self else { return nil }
     switch keyPath {
     case \DefaultHistoryTransaction.token, \DefaultHistoryTransaction.transactionIdentifier:

@@ -24,7 +24,7 @@ public final class HistoryObserver: Observable, Sendable {
     /// The place behind all that was looked at.
     var position: [String: Int64]
     var counter = 0
-    /// Whether nobody has read the counter since it grew.
+    /// Whether the counter grew since it was last read.
     var isUnread = false
   }
 
@@ -36,7 +36,8 @@ public final class HistoryObserver: Observable, Sendable {
   ///   - observedModels: The classes whose models count; all of them, if this is empty.
   ///   - authors: The authors whose saves count; all of them, if this is empty.
   ///   - isolation: The actor that Observation is told on. Without one, it is told on any thread.
-  /// - Throws: What reading the stores throws.
+  /// - Throws: ``SwiftDataError/invalidTransactionFetchRequest`` for a token of another container;
+  ///   ``SwiftDataError/loadIssueModelContainer`` if the container was closed; what reading the stores throws.
   public init(
     historyTokens: [String: any HistoryToken]? = nil, observedModels: [any PersistentModel.Type] = [],
     authors: Set<String> = [], modelContainer: ModelContainer, isolation: isolated (any Actor)? = #isolation
@@ -44,11 +45,18 @@ public final class HistoryObserver: Observable, Sendable {
     self.modelContainer = modelContainer
     self.observedModels = observedModels
     self.authors = authors
+    try modelContainer.stores.requireOpen()
     let coordinator = modelContainer.persistentStoreCoordinator
     // Before the token is read, so that nothing is saved between the two.
     let changes = coordinator.remoteChanges()
     var position = try mappingErrors { try coordinator.currentPersistentHistoryToken() }?.positions ?? [:]
-    for case let (store, token as DefaultHistoryToken) in historyTokens ?? [:] {
+    for (store, token) in historyTokens ?? [:] {
+      guard let token = token as? DefaultHistoryToken, position[store] != nil else {
+        throw SwiftDataError(
+          .invalidTransactionFetchRequest,
+          "'\(store)' is not the identifier of a store with history of this container, or its token is no "
+            + "DefaultHistoryToken; use the storeIdentifier and the token of a transaction")
+      }
       position[store] = token.position(in: store)
     }
     state = Mutex(State(position: position))
@@ -68,7 +76,8 @@ public final class HistoryObserver: Observable, Sendable {
   ///
   /// Reading looks at the stores. Observation is told within about a tenth of a second.
   public var eventCounter: Int {
-    _ = lookForNews()
+    // Other observers learn of the transactions, too, which this reading takes from the next look.
+    if lookForNews() { registrar.withMutation(of: self, keyPath: \.eventCounter) {} }
     registrar.access(self, keyPath: \.eventCounter)
     return state.withLock {
       $0.isUnread = false

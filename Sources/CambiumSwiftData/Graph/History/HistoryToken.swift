@@ -28,6 +28,16 @@ public struct DefaultHistoryToken: HistoryToken {
   /// Returns the number of the last known transaction of a store; 0 if the token does not know the store.
   func position(in storeIdentifier: String) -> Int64 { positions[storeIdentifier] ?? 0 }
 
+  /// Returns a token that knows the transactions that either token knows.
+  ///
+  /// A transaction's token names the store of the transaction alone. If a container has several stores, join the
+  /// tokens:
+  ///
+  ///     for transaction in try context.fetchHistory(news) { lastToken = lastToken.merging(transaction.token) }
+  public func merging(_ other: DefaultHistoryToken) -> DefaultHistoryToken {
+    DefaultHistoryToken(positions.merging(other.positions) { max($0, $1) })
+  }
+
   /// The sum of the numbers of transactions, which grows with each transaction.
   public var id: Int { positions.values.reduce(0) { $0 &+ Int($1) } }
 

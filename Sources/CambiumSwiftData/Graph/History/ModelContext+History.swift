@@ -37,8 +37,8 @@ extension ModelContext {
       guard older.count == found.count else {
         throw SwiftDataError(
           .invalidTransactionFetchRequest,
-          "history is deleted from its beginning, and the predicate leaves out \(older.count - found.count) transactions of "
-            + "store \(store) that are older than transaction \(last); delete by 'token <', 'token <=' or 'timestamp <'"
+          "history is deleted from its beginning, and the predicate leaves out transactions of store \(store) that are "
+            + "older than transaction \(last), which it contains; delete by 'token <', 'token <=' or 'timestamp <'"
         )
       }
       end[store] = last
@@ -67,6 +67,7 @@ extension ModelContext {
   private func transactions(
     _ descriptor: HistoryDescriptor<DefaultHistoryTransaction>, mayBeDeleted: Bool
   ) throws -> [DefaultHistoryTransaction] {
+    try requireOpenStores()
     var found: [DefaultHistoryTransaction] = []
     for store in stores.coordinator.persistentStores {
       let request = FetchRequest<PersistentHistoryTransaction>()

@@ -9,7 +9,7 @@ extension ResultsObserver where SectionTitle == Never {
     fetchDescriptor: FetchDescriptor<Element> = FetchDescriptor(), modelContext: ModelContext,
     isolation: isolated (any Actor)? = #isolation
   ) throws {
-    try self.init(fetchDescriptor, nil, modelContext, isolation) { _, _ in nil }
+    try self.init(fetchDescriptor, nil, modelContext, isolation) { _, _, _ in nil }
   }
 
   /// Observes the models for which a condition holds.
@@ -20,7 +20,7 @@ extension ResultsObserver where SectionTitle == Never {
     modelContext: ModelContext,
     isolation: isolated (any Actor)? = #isolation
   ) throws {
-    try self.init(FetchDescriptor(predicate: filterBy, sortBy: sortBy ?? []), nil, modelContext, isolation) { _, _ in
+    try self.init(FetchDescriptor(predicate: filterBy, sortBy: sortBy ?? []), nil, modelContext, isolation) { _, _, _ in
       nil
     }
   }
@@ -32,7 +32,7 @@ extension ResultsObserver where SectionTitle == Never {
     fetchDescriptor: FetchDescriptor<Element> = FetchDescriptor(), modelContainer: ModelContainer,
     isolation: isolated (any Actor)? = #isolation
   ) throws {
-    try self.init(fetchDescriptor, nil, ModelContext(modelContainer), isolation) { _, _ in nil }
+    try self.init(fetchDescriptor, nil, ModelContext(modelContainer), isolation) { _, _, _ in nil }
   }
 
   /// Observes the models for which a condition holds, in a new context of a container.
@@ -43,7 +43,7 @@ extension ResultsObserver where SectionTitle == Never {
     modelContainer: ModelContainer, isolation: isolated (any Actor)? = #isolation
   ) throws {
     let descriptor = FetchDescriptor(predicate: filterBy, sortBy: sortBy ?? [])
-    try self.init(descriptor, nil, ModelContext(modelContainer), isolation) { _, _ in nil }
+    try self.init(descriptor, nil, ModelContext(modelContainer), isolation) { _, _, _ in nil }
   }
 }
 
@@ -57,29 +57,29 @@ extension ResultsObserver where SectionTitle == String {
     fetchDescriptor: FetchDescriptor<Element> = FetchDescriptor(), sectionBy: KeyPath<Element, String>,
     modelContext: ModelContext, isolation: isolated (any Actor)? = #isolation
   ) throws {
-    try self.init(fetchDescriptor, sectionBy, modelContext, isolation) { _, name in name }
+    try self.init(fetchDescriptor, sectionBy, modelContext, isolation) { _, _, name in name }
   }
 
   /// Observes the models for which a condition holds, in sections.
   ///
-  /// - Throws: as for a descriptor.
+  /// - Throws: as `ModelContext.fetch`; ``SwiftDataError/unsupportedKeyPath`` for sections by a property that is not stored.
   public convenience init(
     filterBy: Foundation.Predicate<Element>? = nil, sortBy: [SortDescriptor<Element>]? = nil,
     sectionBy: KeyPath<Element, String>, modelContext: ModelContext, isolation: isolated (any Actor)? = #isolation
   ) throws {
     let descriptor = FetchDescriptor(predicate: filterBy, sortBy: sortBy ?? [])
-    try self.init(descriptor, sectionBy, modelContext, isolation) { _, name in name }
+    try self.init(descriptor, sectionBy, modelContext, isolation) { _, _, name in name }
   }
 
   /// Observes the models for which a condition holds, in sections, in a new context of a container.
   ///
-  /// - Throws: as for a descriptor.
+  /// - Throws: as `ModelContext.fetch`; ``SwiftDataError/unsupportedKeyPath`` for sections by a property that is not stored.
   public convenience init(
     filterBy: Foundation.Predicate<Element>? = nil, sortBy: [SortDescriptor<Element>]? = nil,
     sectionBy: KeyPath<Element, String>, modelContainer: ModelContainer, isolation: isolated (any Actor)? = #isolation
   ) throws {
     let descriptor = FetchDescriptor(predicate: filterBy, sortBy: sortBy ?? [])
-    try self.init(descriptor, sectionBy, ModelContext(modelContainer), isolation) { _, name in name }
+    try self.init(descriptor, sectionBy, ModelContext(modelContainer), isolation) { _, _, name in name }
   }
 }
 
@@ -94,28 +94,23 @@ extension ResultsObserver where SectionTitle == String? {
     fetchDescriptor: FetchDescriptor<Element> = FetchDescriptor(), sectionBy: KeyPath<Element, String?>,
     modelContext: ModelContext, isolation: isolated (any Actor)? = #isolation
   ) throws {
-    let title = Self.title(by: sectionBy, modelContext)
-    try self.init(fetchDescriptor, sectionBy, modelContext, isolation, title)
+    try self.init(fetchDescriptor, sectionBy, modelContext, isolation, Self.title)
   }
 
   /// Observes the models for which a condition holds, in sections by a property that may be `nil`.
   ///
-  /// - Throws: as for a descriptor.
+  /// - Throws: as `ModelContext.fetch`; ``SwiftDataError/unsupportedKeyPath`` for sections by a property that is not stored.
   public convenience init(
     filterBy: Foundation.Predicate<Element>? = nil, sortBy: [SortDescriptor<Element>]? = nil,
     sectionBy: KeyPath<Element, String?>, modelContext: ModelContext, isolation: isolated (any Actor)? = #isolation
   ) throws {
     let descriptor = FetchDescriptor(predicate: filterBy, sortBy: sortBy ?? [])
-    try self.init(descriptor, sectionBy, modelContext, isolation, Self.title(by: sectionBy, modelContext))
+    try self.init(descriptor, sectionBy, modelContext, isolation, Self.title)
   }
 
-  /// An empty text may stand for `nil`, which the model tells.
-  private static func title(
-    by path: KeyPath<Element, String?>, _ context: ModelContext
-  ) -> (ModelRow?, String) -> String?? {
-    { row, name in
-      guard name.isEmpty, let model = row.flatMap({ context.model(of: $0) }) as? Element else { return .some(name) }
-      return .some(model[keyPath: path])
-    }
+  /// Returns the title of a section. An empty text may stand for `nil`, which the model tells.
+  private static func title(_ model: Element?, _ path: PartialKeyPath<Element>, _ name: String) -> String?? {
+    guard name.isEmpty, let model, let value = model[keyPath: path] as? any OptionalType else { return .some(name) }
+    return .some(value.wrappedValue == nil ? nil : name)
   }
 }

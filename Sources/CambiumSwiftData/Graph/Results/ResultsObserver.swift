@@ -13,9 +13,9 @@ import Observation
 /// and those of other processes and containers on the same stores. Observation is told when a model comes, goes or
 /// changes its place. A changed value of a model that keeps its place is told by the model itself.
 ///
-/// Use an observer where its context is used. Saves of others arrive as jobs of the main actor, of the model actor,
-/// or of the actor that the initializer was called on. Without any of these, the observer takes them in when
-/// ``results`` is read; Observation is told at once, on the thread that saves.
+/// Use an observer where its context is used. Saves of others arrive as jobs of the main actor, of the model actor, or
+/// of the actor that the initializer was called on. Without any of these, the observer takes them in when ``results``
+/// is read, and unsaved changes too. Observation is told of saves at once, on the thread that saves or finds the save.
 ///
 /// `SectionTitle` is `Never` without sections.
 public final class ResultsObserver<Element: PersistentModel, SectionTitle: Hashable>: Observable {
@@ -24,26 +24,23 @@ public final class ResultsObserver<Element: PersistentModel, SectionTitle: Hasha
   private let question = ObservationRegistrar()
   private let signal = ResultsSignal()
   private let place: JobPlace
-  private let follower: ContextFollower
-  private let makeTitle: (ModelRow?, String) -> SectionTitle?
-  private var controller: FetchedResultsController<ModelRow>
-  private var delegate: ResultsDelegate?
+  private let makeTitle: (Element?, PartialKeyPath<Element>, String) -> SectionTitle?
+  private var rows: LiveRows
   private var descriptor: FetchDescriptor<Element>
   private var section: PartialKeyPath<Element>?
 
-  /// - Parameter makeTitle: Returns the title of a section by its first row and the text of its value.
+  /// - Parameter makeTitle: Returns the title of a section by its first model, the property, and the text of its value.
   init(
     _ descriptor: FetchDescriptor<Element>, _ section: PartialKeyPath<Element>?, _ modelContext: ModelContext,
-    _ isolation: (any Actor)?, _ makeTitle: @escaping (ModelRow?, String) -> SectionTitle?
+    _ isolation: (any Actor)?, _ makeTitle: @escaping (Element?, PartialKeyPath<Element>, String) -> SectionTitle?
   ) throws {
+    try modelContext.requireOpenStores()
     self.modelContext = modelContext
     self.descriptor = descriptor
     self.section = section
     self.makeTitle = makeTitle
     place = JobPlace(of: modelContext, isolation: isolation)
-    controller = try modelContext.resultsController(descriptor, section)
-    follower = ContextFollower.follower(of: modelContext, place: place)
-    try begin(controller)
+    rows = try LiveRows(try modelContext.resultsController(descriptor, section), modelContext, place, signal)
   }
 
   // MARK: The question
@@ -54,21 +51,22 @@ public final class ResultsObserver<Element: PersistentModel, SectionTitle: Hasha
     return descriptor
   }
 
-  /// The condition on the models. To set it fetches anew.
+  /// The condition on the models. Setting it fetches again.
   ///
-  /// If the new condition has no translation, the results stay as they are, and the context records the error.
+  /// If the new condition has no translation, the results stay as they are, and the error goes to
+  /// ``ModelContext/recordedErrors``. The next save does not throw it.
   public var filterBy: Foundation.Predicate<Element>? {
     get { fetchDescriptor.predicate }
     set { ask { $0.predicate = newValue } }
   }
 
-  /// The order of the models, behind that of the sections. To set it fetches anew, as for ``filterBy``.
+  /// The order of the models, behind that of the sections. Setting it fetches again, as for ``filterBy``.
   public var sortBy: [SortDescriptor<Element>] {
     get { fetchDescriptor.sortBy }
     set { ask { $0.sortBy = newValue } }
   }
 
-  /// The property whose values are the titles of the sections; `nil` without sections. To set it fetches anew, as for
+  /// The property whose values are the titles of the sections; `nil` without sections. Setting it fetches again, as for
   /// ``filterBy``.
   public var sectionBy: PartialKeyPath<Element>? {
     get {
@@ -84,101 +82,55 @@ public final class ResultsObserver<Element: PersistentModel, SectionTitle: Hasha
     var changed = descriptor
     change(&changed)
     do {
-      let controller = try modelContext.resultsController(changed, section)
-      try begin(controller)
+      let found = try LiveRows(try modelContext.resultsController(changed, section), modelContext, place, signal)
       question.withMutation(of: self, keyPath: \.fetchDescriptor) { descriptor = changed }
       question.withMutation(of: self, keyPath: \.sectionBy) { self.section = section }
-      self.controller = controller
+      rows = found
       signal.tell()
     } catch {
       modelContext.managedObjectContext.note(error, losesChange: false)
     }
   }
 
-  private func begin(_ controller: FetchedResultsController<ModelRow>) throws {
-    let delegate = ResultsDelegate(signal)
-    controller.delegate = delegate
-    let (place, signal) = (place, signal)
-    controller.newsHandler = { [weak controller] in
-      // Where nothing runs blocks, the next reader takes the news in.
-      guard place.runsBlocks else { return signal.tell() }
-      place.start { [controller] in controller?.processPendingChanges() }
-    }
-    try mappingErrors { try controller.performFetch() }
-    self.delegate = delegate
-  }
-
-  private func takeIn() {
-    follower.takeIn()
-    controller.processPendingChanges()
-  }
-
   // MARK: The results
 
   /// The models, in their order. With sections, those of the first section come first.
-  public var results: FetchResultsCollection<Element> {
-    takeIn()
-    signal.access()
-    return modelContext.collection(of: controller.fetchedObjects ?? [])
-  }
+  ///
+  /// Reading ends the context's present event, as ``ModelContext/processPendingChanges()`` does. O(number of results):
+  /// keep the collection in a loop.
+  public var results: FetchResultsCollection<Element> { modelContext.collection(of: present.all) }
 
-  /// The models by sections, each of which stands where its first model is; `nil` without sections.
+  /// The models by sections, in the order of their first models; `nil` without sections, and if `SectionTitle` is
+  /// `Never`.
   public var sections: SectionedResults<Element, SectionTitle>? {
-    takeIn()
-    signal.access()
-    guard section != nil else { return nil }
+    let present = present
+    guard let section, SectionTitle.self != Never.self else { return nil }
     return SectionedResults(
-      controller.sections.compactMap { section in
-        makeTitle(section.objects.first, section.name).map {
-          ResultsSection(title: $0, elements: modelContext.collection(of: section.objects))
-        }
+      present.sections.compactMap { found in
+        let models: FetchResultsCollection<Element> = modelContext.collection(of: found.objects)
+        return makeTitle(models.first, section, found.name).map { ResultsSection(title: $0, elements: models) }
       })
   }
 
   /// Returns the model at a section and a place in it; `nil` if there is none. Without sections, the section is 0.
   public func element(at indexPath: IndexPath) -> Element? {
-    takeIn()
-    return controller.object(at: indexPath).flatMap { modelContext.model(of: $0) as? Element }
+    present.row(at: indexPath).flatMap { modelContext.model(of: $0) as? Element }
   }
 
   /// Returns the section of a model and its place in it; `nil` if it is not one of the results. O(number of results).
-  public func indexPath(for element: Element) -> IndexPath? {
-    takeIn()
-    return controller.indexPath(forObject: element._$row)
+  public func indexPath(for element: Element) -> IndexPath? { present.indexPath(of: element._$row) }
+
+  /// The rows as they are now, read by a caller that Observation tracks.
+  private var present: LiveRows {
+    rows.takeIn()
+    signal.access()
+    return rows
   }
 
-  /// The results as they are, and anew after each change of the results or of a model among them, until the observer
-  /// is gone. A slow reader gets the newest results only. Each call returns a sequence of its own. SwiftData has no such
+  /// The results as they are, and anew after each change of the results or of a model among them, until the observer is
+  /// gone. A slow reader gets the newest results only. Each call returns a sequence of its own. SwiftData has no such
   /// property.
   public var values: ResultsSequence<Element> { ResultsSequence(signal.changes) { [weak self] in self?.results } }
-}
-
-/// Tells of changes of a controller's results.
-private final class ResultsDelegate: FetchedResultsControllerDelegate {
-  private let signal: ResultsSignal
-  private var isOtherOrder = false
-
-  init(_ signal: ResultsSignal) { self.signal = signal }
-
-  func controllerWillChangeContent<Result>(_ controller: FetchedResultsController<Result>) { isOtherOrder = false }
-
-  func controller<Result>(
-    _ controller: FetchedResultsController<Result>, didChange sectionInfo: FetchedResultsSection<Result>,
-    atSectionIndex sectionIndex: Int, for type: FetchedResultsChangeType
-  ) {
-    isOtherOrder = true
-  }
-
-  func controller<Result>(
-    _ controller: FetchedResultsController<Result>, didChange anObject: Result, at indexPath: IndexPath?,
-    for type: FetchedResultsChangeType, newIndexPath: IndexPath?
-  ) {
-    if type != .update { isOtherOrder = true }
-  }
-
-  func controllerDidChangeContent<Result>(_ controller: FetchedResultsController<Result>) {
-    signal.tell(isInPlace: !isOtherOrder)
-  }
 }
 
 extension ModelContext {
@@ -190,10 +142,15 @@ extension ModelContext {
     guard let section else {
       return FetchedResultsController(fetchRequest: request, managedObjectContext: managedObjectContext)
     }
-    guard let path = PathProbe.name(of: section, from: .of(T.self)) else {
+    let valueType = type(of: section).valueType
+    let plainType = (valueType as? any OptionalType.Type)?.wrappedType ?? valueType
+    guard plainType is any ModelAttribute.Type || plainType is any RawRepresentable.Type,
+      let path = PathProbe.name(of: section, from: .of(T.self))
+    else {
       throw SwiftDataError(
         .unsupportedKeyPath,
-        "sections cannot follow \(section), because it is not stored; use a stored property of \(T.self)")
+        "sections cannot follow \(section), because it is not a stored attribute with a single value; use one of \(T.self)"
+      )
     }
     request.sortDescriptors = [FetchSortDescriptor(key: path)] + (request.sortDescriptors ?? [])
     return FetchedResultsController(
