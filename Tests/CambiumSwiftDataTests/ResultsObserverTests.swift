@@ -371,6 +371,8 @@ import Testing
     let context = ModelContext(own)
     let observer = try ResultsObserver<Person, Never>(sortBy: [SortDescriptor(\.name)], modelContext: context)
     let a = try #require(observer.results.first)
+    let b = try #require(observer.results.last)
+    #expect(b.name == "b")
     let told = Mutex(0)
     withObservationTracking {
       _ = a.age
@@ -385,6 +387,8 @@ import Testing
     try foreign.save()
     for _ in 0..<400 where observer.results.map(\.name) != ["a", "c"] { try await Task.sleep(for: .milliseconds(10)) }
     #expect(observer.results.map(\.name) == ["a", "c"] && a.age == 77 && told.withLock { $0 } == 1)
+    // A model that was deleted elsewhere reads as its initial values.
+    #expect(b.nickname == nil && b.isDeleted)
     // Its own saves are not taken for those of others.
     withObservationTracking {
       _ = a.nickname
