@@ -10,7 +10,7 @@ public enum CodeForm: String, CaseIterable, Sendable {
   case builder
 }
 
-/// What to generate, and how.
+/// The forms of the code to generate, and their options.
 public struct CodeOptions: Sendable {
   /// The model's name, from which the names of namespaces are made.
   public var modelName: String

@@ -3,7 +3,8 @@ import CambiumModelFiles
 import Foundation
 import Testing
 
-/// The code of small models, compared with files. `CAMBIUM_UPDATE_GOLDEN=1` writes the files anew; `.ci/generated` compiles the code.
+/// The code of small models, compared with files. `CAMBIUM_UPDATE_GOLDEN=1` writes the files anew; `.ci/generated`
+/// compiles the code.
 @Suite struct GoldenTests {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 

@@ -103,7 +103,7 @@ import Testing
       <entity name="B"><relationship name="a" optional="YES" destinationEntity="A"/></entity>
       """)
     #expect(found.count == 2)
-    #expect(found.first?.hasPrefix("A.b: it has no inverse, and SwiftData takes B.a for one") == true)
+    #expect(found.first?.hasPrefix("A.b: it has no inverse, but SwiftData infers B.a, because") == true)
   }
 
   @Test func managedObjects() throws {

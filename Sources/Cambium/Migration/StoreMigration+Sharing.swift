@@ -1,8 +1,8 @@
 import CambiumEngine
 
 extension StoreMigration {
-  /// Throws if the store has another model, because another stack of this process has it open and would lose its
-  /// ground.
+  /// Throws if the store has another model: another stack of this process has the store open, and could no longer save if
+  /// the store were migrated.
   ///
   /// - Throws: ``CambiumError/Code/persistentStoreIncompatibleVersionHash`` with all that differs.
   func requireSameModel(_ shared: SharedStore) throws {
@@ -19,8 +19,8 @@ extension StoreMigration {
     }
     throw mismatch(
       differing,
-      "another stack of this process has the store open with another model; make both models alike, or close the other stack "
-        + "first, so that this one may migrate the store. Against the open model, this one has these changes: "
+      "another stack of this process has the store open with another model; give both stacks the same model, or close the "
+        + "other stack first, so that this one may migrate the store. Against the open model, this one has these changes: "
         + lines.joined(separator: ". "))
   }
 }

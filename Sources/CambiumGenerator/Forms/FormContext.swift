@@ -1,6 +1,6 @@
 import CambiumModelFiles
 
-/// What the writers of all forms know of a version.
+/// The facts about a version that the writers of all forms share.
 struct FormContext {
   let index: ModelIndex
   let options: CodeOptions

@@ -182,7 +182,7 @@ struct SwiftDataCheck {
       let destination = relationship.destination
       refuse(
         entity.name, name,
-        "it has no inverse, and SwiftData takes \(destination).\(inferred) for one, because no others lead from one of "
+        "it has no inverse, but SwiftData infers \(destination).\(inferred), because no other relationships lead from one of "
           + "the two entities to the other", "make the two each other's inverses in a new version of the model")
     }
   }

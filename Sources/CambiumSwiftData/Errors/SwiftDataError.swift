@@ -1,12 +1,12 @@
 import Cambium
 
-/// What went wrong in this API, with SwiftData's names. Each error also says what, where and what to do, and carries the error
-/// underneath.
+/// What went wrong in this API, with SwiftData's names. Each error also says what, where and what to do, and carries
+/// the error underneath.
 ///
 ///     do { try context.save() } catch SwiftDataError.modelValidationFailure { … }
 ///
-/// Errors that SwiftData has no name for, such as a conflict with what others saved or a full disk, come as they are, as
-/// `CambiumError` of `Cambium`.
+/// Errors that SwiftData has no name for, such as a conflict with what others saved or a full disk, come as they are,
+/// as `CambiumError` of `Cambium`.
 public struct SwiftDataError: Error, Sendable {
   /// The kinds of errors.
   enum Kind: String, Sendable {
