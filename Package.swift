@@ -3,16 +3,16 @@
 import CompilerPluginSupport
 import PackageDescription
 
-// To optimize the tests of engine and objects takes half of the time of a release build of everything, and more than it saves when
-// they run. Not so those of the kernel: their models and damaged stores are most of what a run at full length does. A package that
-// depends on this one builds no tests.
+// To optimize the tests of engine and objects takes half of the time of a release build of everything, and more than it
+// saves when they run. Not so those of the kernel: their models and damaged stores are most of what a run at full
+// length does. A package that depends on this one builds no tests.
 let notOptimized: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
 // What tests are made of, the simulated disks above all, is a tenth of the time of a debug run unless it is optimized.
 let alwaysOptimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
-// Where each target costs a minute, as under a sanitizer, the names of test targets say which are built: others' tests are not
-// wanted there.
+// Where each target costs a minute, as under a sanitizer, the names of test targets say which are built: others' tests
+// are not wanted there.
 let onlyTests = Context.environment["CAMBIUM_TEST_TARGETS"]?.split(separator: ",").map(String.init)
 
 // Programs in the manner of tutorials, each with the output that it has to have in its head. A test runs them.
@@ -56,7 +56,8 @@ let package = Package(
     .target(name: "CambiumKernel"),
     .target(name: "CambiumEngine", dependencies: ["CambiumKernel"]),
     .target(name: "CambiumSystem", dependencies: ["CambiumKernel"]),
-    // Xcode's model files as documents, which tools read that have no use for a store; and the models of such documents.
+    // Xcode's model files as documents, which tools read that have no use for a store; and the models of such
+    // documents.
     .target(name: "CambiumModelFiles"),
     .target(name: "CambiumGenerator", dependencies: ["CambiumModelFiles"]),
     // Built for the machine that compiles: its tool has the generator alone, and neither kernel nor engine.
@@ -65,8 +66,9 @@ let package = Package(
       path: "Sources/CambiumGeneratePlugin"),
     .executableTarget(name: "CambiumGenerateTool", dependencies: ["CambiumGenerator", "CambiumModelFiles"]),
     .target(name: "CambiumModels", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumModelFiles"]),
-    // Built for the machine that compiles, whatever it compiles for. It speaks with the compiler itself; swift-syntax is not
-    // needed. What it does is in a library, since a test that depends on a macro makes all tests be built as tools.
+    // Built for the machine that compiles, whatever it compiles for. It speaks with the compiler itself; swift-syntax
+    // is not needed. What it does is in a library, since a test that depends on a macro makes all tests be built as
+    // tools.
     .macro(name: "CambiumMacros", dependencies: ["CambiumMacroSupport"]),
     .target(name: "CambiumMacroSupport"),
     .target(
@@ -159,8 +161,8 @@ let package = Package(
 
 for name in swiftDataPrograms {
   let isAsFromXcode = name == "20-bookshelf"
-  // As Xcode sets up a new application: the declarations belong to the main actor, and a file sees the members of modules that it
-  // imports itself.
+  // As Xcode sets up a new application: the declarations belong to the main actor, and a file sees the members of
+  // modules that it imports itself.
   let asFromXcode: [SwiftSetting] = [
     .defaultIsolation(MainActor.self), .enableUpcomingFeature("MemberImportVisibility"),
   ]

@@ -1,4 +1,5 @@
-// What the programs of `.ci/generated` call. A module of its own, because a program has classes that are called like types.
+// What the programs of `.ci/generated` call. A module of its own, because a program has classes that are called like
+// types.
 import Cambium
 import CambiumSwiftData
 import Foundation

@@ -1,8 +1,8 @@
 import Foundation
 import PackagePlugin
 
-/// Generates the code of the models in a target's folder whenever the target is built. The file `cambium-generate.json` in the folder
-/// says which code.
+/// Generates the code of the models in a target's folder whenever the target is built. The file `cambium-generate.json`
+/// in the folder says which code.
 @main struct CambiumGeneratePlugin: BuildToolPlugin {
   /// Makes a command for each model.
   func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {

@@ -1,7 +1,7 @@
 /// A command line, taken apart: operands in order, and which options were given.
 ///
-/// Options may stand anywhere; after `--` everything is an operand. The value of an option is the next argument, whatever it
-/// begins with, or stands behind `=`.
+/// Options may stand anywhere; after `--` everything is an operand. The value of an option is the next argument,
+/// whatever it begins with, or stands behind `=`.
 struct Arguments {
   /// What is no option: the command, then what it works on.
   private(set) var operands: [String] = []

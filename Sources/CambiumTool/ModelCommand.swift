@@ -229,7 +229,8 @@ private func lintModel(path: String, version: String?, sync: Bool) throws(ToolEr
     status: count == 0 ? .success : .damaged)
 }
 
-/// Returns the steps from each version to the next. Numbers of versions give the order if all have one, otherwise their names do.
+/// Returns the steps from each version to the next. Numbers of versions give the order if all have one, otherwise their
+/// names do.
 private func consecutive(_ models: [LoadedModel]) -> [(LoadedModel, LoadedModel)] {
   let numbered = models.compactMap { model in model.schema.versionNumber.map { ($0, model) } }
   let ordered =

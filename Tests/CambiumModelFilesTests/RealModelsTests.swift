@@ -17,8 +17,8 @@ import Testing
     #expect(file.warnings.filter { $0.text.hasSuffix("not known and is left out") } == [])
   }
 
-  /// Between versions of one application: what is told to be stored is what the hashes differ by, and a mapping is inferred
-  /// where nothing differs.
+  /// Between versions of one application: what is told to be stored is what the hashes differ by, and a mapping is
+  /// inferred where nothing differs.
   @Test func versionsDiffer() throws {
     var byFolder: [String: [Schema]] = [:]
     for path in realModels() {

@@ -5,8 +5,8 @@ import Testing
 
 @testable import SampleTrips
 
-// "Migrate to SwiftData": a test for each of its features, by their numbers. F1 is in `GeneratedCodeTests`. The code of the talk is as it is
-// there; what needs SwiftUI has its stand-in beside it.
+// "Migrate to SwiftData": a test for each of its features, by their numbers. F1 is in `GeneratedCodeTests`. The code of
+// the talk is as it is there; what needs SwiftUI has its stand-in beside it.
 
 /// F2, F14: an application that begins with SwiftData needs neither a model file nor another language than Swift.
 @Model private final class Note {

@@ -8,9 +8,10 @@ import CambiumEngine
 
 /// What went wrong, in one type for the whole object layer.
 ///
-/// Every throwing call of this module throws a `CambiumError`, except where it passes on what a closure or an overridden
-/// method of the application threw. ``code`` says which kind of error it is and has Core Data's number; ``message`` says
-/// what happened, where, and what to do; the other fields carry what Core Data puts into a `userInfo` dictionary.
+/// Every throwing call of this module throws a `CambiumError`, except where it passes on what a closure or an
+/// overridden method of the application threw. ``code`` says which kind of error it is and has Core Data's number;
+/// ``message`` says what happened, where, and what to do; the other fields carry what Core Data puts into a `userInfo`
+/// dictionary.
 public struct CambiumError: Error, Sendable {
   /// The kind of error, with Core Data's raw value.
   public var code: Code
@@ -26,10 +27,11 @@ public struct CambiumError: Error, Sendable {
   public var key: String?
   /// The store's file. Core Data: `NSAffectedStoresErrorKey`.
   public var storeURL: URL?
-  /// The entities whose description in the store is not the model's, for ``Code/persistentStoreIncompatibleVersionHash``.
+  /// The entities whose description in the store is not the model's, for
+  /// ``Code/persistentStoreIncompatibleVersionHash``.
   public var mismatchedEntities: [String] = []
-  /// The values of the properties ``objectID``, ``affectedObjectIDs``, ``conflicts`` and ``constraintConflicts``, by their names. The
-  /// folder of errors does not know the types of these values.
+  /// The values of the properties ``objectID``, ``affectedObjectIDs``, ``conflicts`` and ``constraintConflicts``, by
+  /// their names. The folder of errors does not know the types of these values.
   var userInfo: [String: any Sendable] = [:]
 
   /// Makes an error about no object in particular; the remaining fields are set on the result.

@@ -1,7 +1,7 @@
 import CambiumEngine
 
-/// Tells a translation of Foundation predicates what their types, key paths and captured values stand for in the model. For faces
-/// whose types are not ``ManagedObject``s.
+/// Tells a translation of Foundation predicates what their types, key paths and captured values stand for in the model.
+/// For faces whose types are not ``ManagedObject``s.
 package protocol PredicateNaming {
   /// Returns what the model calls the property of a key path; nil if the face does not know the key path.
   ///
@@ -11,11 +11,11 @@ package protocol PredicateNaming {
   /// Returns the name of the entity that a class stands for, for `is`, `as?` and `as!`; nil if it stands for none.
   func entityName(of type: Any.Type) throws -> String?
 
-  /// Returns what a captured value stands for; nil if the face leaves it to the translator, which knows the types of attributes, raw
-  /// values, arrays and sets.
+  /// Returns what a captured value stands for; nil if the face leaves it to the translator, which knows the types of
+  /// attributes, raw values, arrays and sets.
   ///
-  /// The translator asks about a single value before it looks at it, and about each element of an array or set. It asks about an
-  /// array or set itself only if it cannot translate an element. It never asks about `nil`.
+  /// The translator asks about a single value before it looks at it, and about each element of an array or set. It asks
+  /// about an array or set itself only if it cannot translate an element. It never asks about `nil`.
   func meaning(of captured: Any) throws -> CapturedMeaning?
 }
 

@@ -68,7 +68,8 @@ struct HistoryRequestExecution {
           }
         }
         try t.deleteHistory(upTo: last)
-        // A stack without history tracking ends the history by deleting all of it, and may write when it opens the store again.
+        // A stack without history tracking ends the history by deleting all of it, and may write when it opens the
+        // store again.
         if !store.tracksHistory, try t.historyBounds().isEmpty { try t.stopHistory() }
         return Int(clamping: try t.historyBounds().deletedTo - bounds.deletedTo)
       }

@@ -12,8 +12,8 @@ public enum PersistentHistoryChangeType: Int, Sendable, Hashable, CaseIterable {
 
 /// A change of one object in a transaction. Core Data: `NSPersistentHistoryChange`.
 ///
-/// In the predicate of a fetch of changes it has `changeID`, `changeType` (0 to 2), `changedEntity` (the entity's name) and
-/// `changedObjectID`.
+/// In the predicate of a fetch of changes it has `changeID`, `changeType` (0 to 2), `changedEntity` (the entity's name)
+/// and `changedObjectID`.
 public struct PersistentHistoryChange: Sendable, Hashable, FetchRequestResult {
   /// Its place in the transaction, from 1.
   public let changeID: Int64
@@ -21,11 +21,11 @@ public struct PersistentHistoryChange: Sendable, Hashable, FetchRequestResult {
   public let changeType: PersistentHistoryChangeType
   /// The object. Of a deleted one only the name is left.
   public let changedObjectID: ManagedObjectID
-  /// The names of the properties that an update changed, as the store's model calls them now; those that it has no more are
-  /// left out. `nil` for inserts and deletions.
+  /// The names of the properties that an update changed, as the store's model calls them now; those that it has no more
+  /// are left out. `nil` for inserts and deletions.
   public let updatedProperties: Set<String>?
-  /// What a deleted object had in attributes with ``AttributeDescription/preservesValueInHistoryOnDeletion``, by name; `nil` if
-  /// it had nothing there.
+  /// What a deleted object had in attributes with ``AttributeDescription/preservesValueInHistoryOnDeletion``, by name;
+  /// `nil` if it had nothing there.
   public var tombstone: [String: Any]? {
     if kept.isEmpty { return nil }
     return kept.reduce(into: [:]) { result, entry in

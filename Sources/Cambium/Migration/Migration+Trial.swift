@@ -13,7 +13,7 @@ extension Migration {
   package struct TrialStep {
     /// The place of the model that the step departs from.
     package let place: Int
-    /// What the step would do, and the objects in its way.
+    /// The plan of the step, and the objects that prevent it.
     package let plan: MigrationPlan
     /// The store as it is before the step, with the model that the step departs from.
     package let container: PersistentContainer

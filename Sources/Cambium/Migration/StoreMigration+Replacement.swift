@@ -8,17 +8,18 @@ import CambiumSystem
   import Foundation
 #endif
 
-// By a mapping model of the application's (or by stages, see `StoreMigration+StagedCopy.swift`), a store is migrated into a file beside it, which then takes its place:
+// By a mapping model of the application's (or by stages, see `StoreMigration+StagedCopy.swift`), a store is migrated
+// into a file beside it, which then takes its place:
 //
 //   close the store -> open it alone, for reading -> make the other file under a temporary name, locked -> three passes
 //   -> close and sync it -> rename it over the store -> sync the directory -> open the store
 //
-// The old file is locked until the new one has its name, so nobody can be left working on a file without one; who took its
-// locks too late finds that the path leads elsewhere by then, and opens again. What a kill leaves of the new file, the next
-// opening of the store removes.
+// The old file is locked until the new one has its name, so nobody can be left working on a file without one; who took
+// its locks too late finds that the path leads elsewhere by then, and opens again. What a kill leaves of the new file,
+// the next opening of the store removes.
 extension StoreMigration {
-  /// How often, and with what pause in milliseconds, is tried to have the file alone: others that are to migrate it as well
-  /// have it open for a moment.
+  /// How often, and with what pause in milliseconds, is tried to have the file alone: others that are to migrate it as
+  /// well have it open for a moment.
   private static let attempts = (count: 50, pause: 20)
 
   /// Opens the file; before that, replaces it by what becomes of it if the application has a mapping model for it.

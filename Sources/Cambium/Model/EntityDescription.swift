@@ -1,7 +1,8 @@
 import CambiumEngine
 import CambiumKernel
 
-/// Where objects belong that are made with an entity's twin. ``ObjectHome`` is the only subclass; the model knows no more of it.
+/// Where objects belong that are made with an entity's twin. ``ObjectHome`` is the only subclass; the model knows no
+/// more of it.
 class ObjectPlace: @unchecked Sendable {
   // `@unchecked`: nothing is here. ``ObjectHome`` says why it may be shared.
 }
@@ -11,7 +12,8 @@ class ObjectPlace: @unchecked Sendable {
 /// ``properties`` are the entity's own; the tables by name contain what it inherits as well. May be changed until the
 /// model is taken into use; see ``PropertyDescription``.
 public final class EntityDescription: @unchecked Sendable, ModelPart {
-  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is read.
+  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is
+  // read.
   /// The name, unique in the model.
   @ModelValue public var name: String = ""
   /// See ``managedObjectClass``. The model does not know what an object is.
@@ -23,9 +25,9 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
   @ModelValue public var userInfo: [String: String] = [:]
   /// Changed to make versions differ that are otherwise equal.
   @ModelValue public var versionHashModifier: String?
-  /// The properties of earlier versions that the entity removes on purpose: names or renaming identifiers of attributes and
-  /// relationships, paths of elements of composites. An inferred migration may drop their values, in subentities as well. A model
-  /// builder writes them as ``Removed``. They have no part in the version hash.
+  /// The properties of earlier versions that the entity removes on purpose: names or renaming identifiers of attributes
+  /// and relationships, paths of elements of composites. An inferred migration may drop their values, in subentities as
+  /// well. A model builder writes them as ``Removed``. They have no part in the version hash.
   @ModelValue public var removedProperties: [String] = []
   /// Key paths, in groups, whose values no two objects of the entity and its subentities may share.
   @ModelValue public var uniquenessConstraints: [[String]] = []
@@ -49,11 +51,11 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
   /// An entity without name.
   public init() { (original, cradle, home) = (nil, nil, nil) }
 
-  /// The same entity once more, for the initializers of objects of rows. To the entity itself lead weak references, by which counting
-  /// references to it takes ten times as long; to a twin, nothing does.
+  /// The same entity once more, for the initializers of objects of rows. To the entity itself lead weak references, by
+  /// which counting references to it takes ten times as long; to a twin, nothing does.
   ///
-  /// It shows what the entity has, which does not change any more, since its model is in use. Whoever makes objects keeps it
-  /// (``ObjectHome/List/twin(of:)``), and they do: nothing that it holds may hold it.
+  /// It shows what the entity has, which does not change any more, since its model is in use. Whoever makes objects
+  /// keeps it (``ObjectHome/List/twin(of:)``), and they do: nothing that it holds may hold it.
   init(twinOf entity: EntityDescription, cradle: ObjectPlace, home: ObjectPlace) {
     original = entity
     self.cradle = cradle
@@ -96,8 +98,8 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
     explicitClassName = nil
   }
 
-  /// What the entity is matched by across versions: what it was called in the earlier model, if it was renamed since, or
-  /// its name.
+  /// What the entity is matched by across versions: what it was called in the earlier model, if it was renamed since,
+  /// or its name.
   public var renamingIdentifier: String? {
     get { explicitRenamingIdentifier ?? name }
     set { explicitRenamingIdentifier = newValue }
@@ -107,8 +109,8 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
 
   /// The entity's own properties.
   ///
-  /// A property belongs to one entity or composite: what is elsewhere stays there, and compiling the model throws as long as it
-  /// is among these (``ManagedObjectModel/schema()``).
+  /// A property belongs to one entity or composite: what is elsewhere stays there, and compiling the model throws as
+  /// long as it is among these (``ManagedObjectModel/schema()``).
   public var properties: [PropertyDescription] {
     get { storedProperties }
     set {
@@ -156,8 +158,8 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
 
   // MARK: Hierarchy
 
-  /// The entities whose parent this is. All of them have to be in the model that this one is in, and an entity has one parent:
-  /// compiling the model throws otherwise.
+  /// The entities whose parent this is. All of them have to be in the model that this one is in, and an entity has one
+  /// parent: compiling the model throws otherwise.
   public var subentities: [EntityDescription] {
     get { storedSubentities }
     set {
@@ -200,8 +202,8 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
 
   // MARK: Compiling
 
-  /// Makes sure that everything in the entity is its own, and takes in what became free after it was put here. The entity is
-  /// the model's, which is not in use.
+  /// Makes sure that everything in the entity is its own, and takes in what became free after it was put here. The
+  /// entity is the model's, which is not in use.
   func claimParts(in model: ManagedObjectModel) throws {
     for property in storedProperties {
       if !property.isOwned { property.entity = self }

@@ -27,8 +27,8 @@ extension ManagedObjectModel {
     filePath = url.path
   }
 
-  /// Returns all versions of the model in the folder that it was read from, also if only one `.xcdatamodel` of the folder was read.
-  /// Versions that cannot be read are left out. A model that was not read from a file has none.
+  /// Returns all versions of the model in the folder that it was read from, also if only one `.xcdatamodel` of the
+  /// folder was read. Versions that cannot be read are left out. A model that was not read from a file has none.
   func versionsOfFile() -> [Schema] {
     guard let filePath else { return [] }
     var url = URL(fileURLWithPath: filePath)

@@ -9,10 +9,11 @@ import CambiumEngine
 /// Is told how the results of a controller change, on the queue of its context. Core Data:
 /// `NSFetchedResultsControllerDelegate`.
 ///
-/// The calls come in this order: `controllerWillChangeContent`, the sections, the objects, `controllerDidChangeContent`. The
-/// controller has the new results already.
+/// The calls come in this order: `controllerWillChangeContent`, the sections, the objects,
+/// `controllerDidChangeContent`. The controller has the new results already.
 ///
-/// A type of the main actor's, such as the model of a view, conforms on the main actor, for a controller of a main-queue context:
+/// A type of the main actor's, such as the model of a view, conforms on the main actor, for a controller of a
+/// main-queue context:
 ///
 ///     @MainActor final class Fleet: @MainActor FetchedResultsControllerDelegate {
 ///       private(set) var changes = 0
@@ -89,22 +90,25 @@ public struct FetchedResultsSection<Result: ManagedObject> {
 ///     try controller.performFetch()
 ///     for await difference in controller.differences() { print(difference.changes) }
 ///
-/// Use it on the queue of its context. The results follow the unsaved changes of that context, as a fetch finds them: whenever an
-/// event ends (``ManagedObjectContext/processPendingChanges()``), which a block of ``ManagedObjectContext/perform(_:)->_`` does, and
-/// a save in its beginning. What was told so is not told again when it is saved, unless the save has given an object other
-/// values: a derived attribute's, or those of another context that a merge policy let stand. A request that leaves unsaved changes
-/// out (``FetchRequest/includesPendingChanges``) follows saves only.
+/// Use it on the queue of its context. The results follow the unsaved changes of that context, as a fetch finds them:
+/// whenever an event ends (``ManagedObjectContext/processPendingChanges()``), which a block of
+/// ``ManagedObjectContext/perform(_:)->_`` does, and a save in its beginning. What was told so is not told again when
+/// it is saved, unless the save has given an object other values: a derived attribute's, or those of another context
+/// that a merge policy let stand. A request that leaves unsaved changes out (``FetchRequest/includesPendingChanges``)
+/// follows saves only.
 ///
 /// They follow the saves of other contexts of the same coordinator as well, when the queue comes to it, or at
-/// ``processPendingChanges()``, which a context with ``ConcurrencyType/confinement`` has to call, because it has no queue; those of a child context show what its parent has, and follow what that has taken in. What batch requests and
+/// ``processPendingChanges()``, which a context with ``ConcurrencyType/confinement`` has to call, because it has no
+/// queue; those of a child context show what its parent has, and follow what that has taken in. What batch requests and
 /// other processes have changed counts when it is merged into the context, by
-/// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)``. After ``ManagedObjectContext/reset()`` call
-/// ``performFetch()`` again.
+/// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)``. After
+/// ``ManagedObjectContext/reset()`` call ``performFetch()`` again.
 ///
-/// If the request's predicate, order and section look at the rows of its entity alone, without limit and offset, just the
-/// objects that were changed are evaluated again: O(c · log n) comparisons for c changes of n results, and O(n) steps that compare
-/// nothing. With a limit or offset the request is fetched again when an object of its entity was changed, otherwise at the end of every
-/// event and save: for such a request over many objects, save first, or follow saves only.
+/// If the request's predicate, order and section look at the rows of its entity alone, without limit and offset, just
+/// the objects that were changed are evaluated again: O(c · log n) comparisons for c changes of n results, and O(n)
+/// steps that compare nothing. With a limit or offset the request is fetched again when an object of its entity was
+/// changed, otherwise at the end of every event and save: for such a request over many objects, save first, or follow
+/// saves only.
 public final class FetchedResultsController<Result: ManagedObject>: @unchecked Sendable {
   // `@unchecked`: touched on the context's queue, that is, with its lock held; `streams` and `waiting` with
   // `waitingLock` held, since whoever stops listening may be anywhere.
@@ -116,8 +120,8 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
   /// What divides the objects into sections, each of which is where its first object is. Order by it first to have the
   /// sections ordered.
   public let sectionNameKeyPath: String?
-  /// Is called on any thread when another context has saved, if the context of this controller has no queue. The results stay
-  /// as they are until ``processPendingChanges()``. Set it before ``performFetch()``.
+  /// If the context of this controller has no queue, another context calls this handler after it saved, on its own
+  /// thread. The results stay as they are until ``processPendingChanges()``. Set the handler before ``performFetch()``.
   package var newsHandler: (@Sendable () -> Void)?
   /// Is told of changes.
   public weak var delegate: (any FetchedResultsControllerDelegate)?
@@ -130,14 +134,15 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
   /// What was fetched last, as it was then: the entries have their places by it.
   var request: FetchRequest<Result>
   var entries: [ResultsEntry<Result>] = []
-  /// The objects of the request's entity that had unsaved changes when they were looked at, and may not have them any more: a save
-  /// takes those back that its merge policy gives up.
+  /// The objects of the request's entity that had unsaved changes when they were looked at, and may not have them any
+  /// more: a save takes those back that its merge policy gives up.
   var unsaved = Set<ManagedObject>()
   /// Whether the entries have the values of the order's keys.
   var hasKeys = false
   private var isFetched = false
   private var streams: [Int: AsyncStream<FetchedResultsDifference>.Continuation] = [:]
-  /// How many objects of the snapshot that was told last had temporary identifiers. Touched with the context's lock held.
+  /// How many objects of the snapshot that was told last had temporary identifiers. Touched with the context's lock
+  /// held.
   private var toldTemporaryIDs = 0
   private var snapshotStreams: [Int: AsyncStream<FetchedResultsSnapshot>.Continuation] = [:]
   private var streamCount = 0
@@ -182,8 +187,8 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
     }
   }
 
-  /// A controller of the same results as they are now, whatever class they are of: this one, or one that follows nothing until it
-  /// is told to fetch. For delegates that take controllers of any objects.
+  /// A controller of the same results as they are now, whatever class they are of: this one, or one that follows
+  /// nothing until it is told to fetch. For delegates that take controllers of any objects.
   public func ofAnyObjects() -> FetchedResultsController<ManagedObject> {
     if let same = self as? FetchedResultsController<ManagedObject> { return same }
     let result = FetchedResultsController<ManagedObject>(
@@ -228,9 +233,9 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
     }
   }
 
-  /// The results as they are, and anew after each change, until the controller is gone: what a list is made of, whose objects
-  /// are then asked for by their identifiers. Who is slow gets the newest. Each call gives a sequence of its own; its first element comes
-  /// with ``performFetch()`` if that was not called yet.
+  /// The results as they are, and anew after each change, until the controller is gone: what a list is made of, whose
+  /// objects are then asked for by their identifiers. Who is slow gets the newest. Each call gives a sequence of its
+  /// own; its first element comes with ``performFetch()`` if that was not called yet.
   ///
   /// May be called on any thread.
   public func snapshots() -> AsyncStream<FetchedResultsSnapshot> {
@@ -261,8 +266,8 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
     for stream in streams { stream.yield(snapshot) }
   }
 
-  /// Takes in what other contexts have saved, which otherwise happens when the context's queue comes to it. What cannot be
-  /// read is noted in ``ManagedObjectContext/recordedErrors``, and the results stay as they are.
+  /// Takes in what other contexts have saved, which otherwise happens when the context's queue comes to it. What cannot
+  /// be read is noted in ``ManagedObjectContext/recordedErrors``, and the results stay as they are.
   public func processPendingChanges() {
     managedObjectContext.lock.run {
       // What those who are told change is told when they know what came before.

@@ -9,8 +9,8 @@ import CambiumKernel
 
 /// A store that a coordinator has open. Core Data: `NSPersistentStore`. Thread-safe.
 public final class PersistentStore: @unchecked Sendable {
-  // `@unchecked`: `newest`, `hadOtherModels`, `isMoving`, `isGivenUp` and `coordinator` are touched with `lock` held only; nothing else
-  // changes.
+  // `@unchecked`: `newest`, `hadOtherModels`, `isMoving`, `isGivenUp` and `coordinator` are touched with `lock` held
+  // only; nothing else changes.
   /// The file; `nil` in memory.
   public let url: URL?
   /// Where the store is.
@@ -23,9 +23,11 @@ public final class PersistentStore: @unchecked Sendable {
   public let readOnlyReason: ReadOnlyReason?
   /// Whether the store's history tells of what is saved (``PersistentStoreDescription/tracksHistory``).
   public let tracksHistory: Bool
-  /// Whether those who listen are told of what is saved in the store (``PersistentStoreDescription/postsRemoteChanges``).
+  /// Whether those who listen are told of what is saved in the store
+  /// (``PersistentStoreDescription/postsRemoteChanges``).
   public let postsRemoteChanges: Bool
-  /// The options that the store was opened with, by key; properties of the description that were set as such are not among them.
+  /// The options that the store was opened with, by key; properties of the description that were set as such are not
+  /// among them.
   @_disfavoredOverload public let options: [String: any Sendable]
   /// The coordinator that has the store; `nil` once it is removed, or the coordinator is gone.
   public var persistentStoreCoordinator: PersistentStoreCoordinator? { lock.locked { coordinator } }
@@ -89,8 +91,8 @@ public final class PersistentStore: @unchecked Sendable {
   public enum ReadOnlyReason: String, Sendable {
     /// It was opened so.
     case requested
-    /// It keeps history, and was opened without ``PersistentStoreDescription/tracksHistory``: what would be saved would be
-    /// missing from it. Open it with history; or delete its history, all of it, and open it again.
+    /// It keeps history, and was opened without ``PersistentStoreDescription/tracksHistory``: what would be saved would
+    /// be missing from it. Open it with history; or delete its history, all of it, and open it again.
     case historyNotTracked
   }
 
@@ -111,7 +113,8 @@ public final class PersistentStore: @unchecked Sendable {
     try? giveUp()
   }
 
-  /// Closes the store when the requests and saves that run have ended. If it is the last one on its file in this process, the file is closed.
+  /// Closes the store when the requests and saves that run have ended. If it is the last one on its file in this
+  /// process, the file is closed.
   ///
   /// - Throws: What closing throws. The store is closed in any case.
   func close() throws {
@@ -134,8 +137,8 @@ public final class PersistentStore: @unchecked Sendable {
   /// The engine as it was last used.
   var engine: EntityStore { lock.locked { newest } }
 
-  /// Whether the store was given other models since it was opened: by a migration, or by undoing one, after which versions of rows go on from where
-  /// they were before it.
+  /// Whether the store was given other models since it was opened: by a migration, or by undoing one, after which
+  /// versions of rows go on from where they were before it.
   var hasChangedModel: Bool { lock.locked { hadOtherModels } }
 
   /// The engine with the model that the store has now.
@@ -153,8 +156,8 @@ public final class PersistentStore: @unchecked Sendable {
     }
   }
 
-  /// Runs `body` in a transaction; see `EntityStore.write(_:)`. Unless `isOfHistory`, it is the application's: then another
-  /// coordinator or process may have begun to keep history, or have ended it, since the store was opened.
+  /// Runs `body` in a transaction; see `EntityStore.write(_:)`. Unless `isOfHistory`, it is the application's: then
+  /// another coordinator or process may have begun to keep history, or have ended it, since the store was opened.
   func write<R>(
     isOfHistory: Bool = false, _ body: (EntityTransaction) throws(EngineError) -> R
   ) throws(EngineError) -> R {
@@ -177,8 +180,8 @@ public final class PersistentStore: @unchecked Sendable {
     } catch {
       // Told before `body` runs.
       guard case .modelChanged = error, let changed = try changedEngine() else {
-        // A transaction builds on commits that wait for their sync, which no view shows yet. If it is refused because of
-        // one, whoever looks what it was and tries again would meet it over and over.
+        // A transaction builds on commits that wait for their sync, which no view shows yet. If it is refused because
+        // of one, whoever looks what it was and tries again would meet it over and over.
         try? engine.kernel.makeVisible()
         throw error
       }
@@ -186,8 +189,8 @@ public final class PersistentStore: @unchecked Sendable {
     }
   }
 
-  /// The engine with the model that the store has now, if another coordinator or process has given it one by which objects
-  /// are what they are by the known one: indexes, defaults, class names and rules may differ.
+  /// The engine with the model that the store has now, if another coordinator or process has given it one by which
+  /// objects are what they are by the known one: indexes, defaults, class names and rules may differ.
   private func changedEngine() throws(EngineError) -> EntityStore? {
     guard let shared else { return nil }
     let known = engine
@@ -215,7 +218,8 @@ public final class PersistentStore: @unchecked Sendable {
   private static let movedText =
     "the store is being moved into another file, or was: use the one that migratePersistentStore(_:to:type:options:) returns"
 
-  /// Makes a device a copy of the earlier state of a store that this is; answers whether it is whole, and nil if this is none.
+  /// Makes a device a copy of the earlier state of a store that this is; answers whether it is whole, and nil if this
+  /// is none.
   func copyState(
     to device: any StorageDevice, _ progress: (Store.CopyProgress) -> Bool
   ) throws(EngineError) -> Bool? {
@@ -265,8 +269,8 @@ public final class PersistentStore: @unchecked Sendable {
     return try bytes.map { try MetadataCodec.decode($0) } ?? [:]
   }
 
-  /// Replaces what the application keeps with the store: strings, booleans, `Int`, `Double`, `Date`, `Data` and `UUID`, by
-  /// key. Written at once, in a transaction of its own; Core Data writes with the next save. Keys of the store's own
+  /// Replaces what the application keeps with the store: strings, booleans, `Int`, `Double`, `Date`, `Data` and `UUID`,
+  /// by key. Written at once, in a transaction of its own; Core Data writes with the next save. Keys of the store's own
   /// (``metadata``) are left out.
   ///
   /// - Throws: ``CambiumError/Code/invalidArgument`` for values of other types;
@@ -285,9 +289,9 @@ public final class PersistentStore: @unchecked Sendable {
 
   // MARK: Suspending
 
-  /// Gives up everything by which the store keeps other processes from anything, until ``resume()``: for systems that end
-  /// a process which is suspended with locks on a shared file. Waits for a save that is under way; reading and saving fail
-  /// meanwhile.
+  /// Gives up everything by which the store keeps other processes from anything, until ``resume()``: for systems that
+  /// end a process which is suspended with locks on a shared file. Waits for a save that is under way; reading and
+  /// saving fail meanwhile.
   ///
   /// - Throws: ``CambiumError`` if the store was closed or the file cannot be synced.
   public func suspend() throws {
@@ -320,8 +324,8 @@ public final class PersistentStore: @unchecked Sendable {
 }
 
 extension Schema {
-  /// Whether objects read and written by one schema of a store are so by the other: version hashes are the same, and so are
-  /// the identifiers of what has the same name. O(size of the schemas).
+  /// Whether objects read and written by one schema of a store are so by the other: version hashes are the same, and so
+  /// are the identifiers of what has the same name. O(size of the schemas).
   fileprivate func describesSameRows(as other: Schema) -> Bool {
     guard differingEntities(from: other).isEmpty else { return false }
     return entities.allSatisfy { mine in

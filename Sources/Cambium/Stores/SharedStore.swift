@@ -3,8 +3,8 @@ import CambiumKernel
 import CambiumSystem
 import Synchronization
 
-/// A file that this process has open, with the model that it has now: coordinators on one file share it, and one of them may
-/// migrate it. Thread-safe.
+/// A file that this process has open, with the model that it has now: coordinators on one file share it, and one of
+/// them may migrate it. Thread-safe.
 final class SharedStore: @unchecked Sendable {
   // `@unchecked`: `newest` is touched with `lock` held only.
   let kernel: Store
@@ -20,10 +20,10 @@ final class SharedStore: @unchecked Sendable {
 
   // MARK: Coordinators
 
-  /// Notes that a coordinator has the store open, until ``leave(keepsModel:)``.
+  /// Counts a coordinator that opens the store. It must call ``leave(keepsModel:)`` when it closes the store.
   func enter(keepsModel: Bool) { counts.withLock { $0 = ($0.users + 1, $0.keepers + (keepsModel ? 1 : 0)) } }
 
-  /// Notes that a coordinator has closed the store.
+  /// Takes away a coordinator that closes the store.
   func leave(keepsModel: Bool) { counts.withLock { $0 = ($0.users - 1, $0.keepers - (keepsModel ? 1 : 0)) } }
 
   /// Whether a coordinator that opens the store may give it another model, with respect to those that have it open.
@@ -98,7 +98,8 @@ final class SharedStore: @unchecked Sendable {
     return newest
   }
 
-  /// Undoes the newest migration; others that ask meanwhile wait. See `EntityStore.rollBackMigration(discardsCommits:)`.
+  /// Undoes the newest migration; others that ask meanwhile wait. See
+  /// `EntityStore.rollBackMigration(discardsCommits:)`.
   func rolledBack(discardsCommits: Bool) throws(EngineError) -> EntityStore {
     lock.lock()
     defer { lock.unlock() }

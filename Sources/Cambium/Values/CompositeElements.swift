@@ -3,7 +3,8 @@ import CambiumEngine
 /// The elements of a composite attribute, by name. Those that are not there read as null. When the composite is set,
 /// they take their defaults; see ``CompositeAttributeDescription``.
 public struct CompositeElements: Sendable {
-  /// The row that they are still in, which was looked at: reading it does not fail. It keeps what ``borrowed`` leads to.
+  /// The row that they are still in, which was looked at: reading it does not fail. It keeps what ``borrowed`` leads
+  /// to.
   private var row: Row?
   /// The same, to be read without counting references.
   private var borrowed: (row: BorrowedRow, key: PropertyKey)?
@@ -77,7 +78,8 @@ public struct CompositeElements: Sendable {
     @inlinable set { value[name] = newValue?.attributeValue ?? .null }
   }
 
-  /// An element that is a composite itself; `nil` if it is null, or the type refuses its elements. O(number of elements).
+  /// An element that is a composite itself; `nil` if it is null, or the type refuses its elements. O(number of
+  /// elements).
   public subscript<C: CompositeRepresentable>(name: String) -> C? {
     get {
       guard case .composite(let inner)? = value[name] else { return nil }

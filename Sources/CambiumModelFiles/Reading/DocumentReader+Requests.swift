@@ -34,7 +34,7 @@ extension DocumentReader {
     result.name = element["name"] ?? ""
     result.predicate = placedText("predicateString", of: element)
     result.fetchLimit = try count("fetchLimit", of: element) ?? 0
-    // What the layer above understands of it.
+    // The parts of the document that the layer above uses.
     for attribute in element.attributes
     where !["name", "entity", "predicateString", "fetchLimit"].contains(attribute.name) {
       result.userInfo.append(ModelDocument.UserInfo(key: attribute.name, value: attribute.value))

@@ -5,7 +5,7 @@ struct XMLWriter {
   /// The first text that XML cannot have, and the attribute that it is for.
   private(set) var problem: String?
 
-  /// Writes an element with its attributes, of which those without value are left out, and with what is in it.
+  /// Writes an element with its content and its attributes. Attributes without a value are left out.
   mutating func element(
     _ name: String, _ attributes: [(name: String, value: String?)], _ content: (inout XMLWriter) -> Void = { _ in }
   ) {

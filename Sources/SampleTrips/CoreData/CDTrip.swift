@@ -1,7 +1,7 @@
 import CambiumCoreData
 
-/// A trip, as the Core Data stack knows it. Its entity is `Trip`. The class has another name, because ``Trip`` is the SwiftData
-/// stack's.
+/// A trip, as the Core Data stack knows it. Its entity is `Trip`. The class has another name, because ``Trip`` is the
+/// SwiftData stack's.
 final class CDTrip: NSManagedObject {
   @Managed var name: String
   @Managed var destination: String

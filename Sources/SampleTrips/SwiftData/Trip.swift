@@ -1,7 +1,7 @@
 import CambiumSwiftData
 
-/// A trip, as the SwiftData stack knows it. Entity and properties are those of the Core Data model, so both have the same version
-/// hashes.
+/// A trip, as the SwiftData stack knows it. Entity and properties are those of the Core Data model, so both have the
+/// same version hashes.
 @Model final class Trip {
   var name: String
   var destination: String

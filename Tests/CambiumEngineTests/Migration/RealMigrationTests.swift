@@ -5,9 +5,9 @@ import CambiumTesting
 import Foundation
 import Testing
 
-/// Every version of real applications' models to every later one, and back, with generated objects: what can be inferred, what
-/// stands in the way, and every value. Where the folder of models is missing there is nothing to do; `RandomMigrationTests`
-/// covers the same kinds of changes.
+/// Every version of real applications' models to every later one, and back, with generated objects: what can be
+/// inferred, what stands in the way, and every value. Where the folder of models is missing there is nothing to do;
+/// `RandomMigrationTests` covers the same kinds of changes.
 @Suite struct RealMigrationTests {
   struct Pair {
     var folder: String
@@ -16,7 +16,8 @@ import Testing
     var verdict: String
   }
 
-  /// Whether every pair is tried, and not one in four of those that lie apart: at full length, or if `CAMBIUM_MIGRATIONS` is set.
+  /// Whether every pair is tried, and not one in four of those that lie apart: at full length, or if
+  /// `CAMBIUM_MIGRATIONS` is set.
   static var isThorough: Bool {
     isFullLength || ProcessInfo.processInfo.environment["CAMBIUM_MIGRATIONS"] != nil
   }
@@ -65,9 +66,9 @@ import Testing
     }
   }
 
-  /// An application that knows all versions of its model may make every migration to a later one. One that knows none of them makes
-  /// those without drops, or to a higher number. Two of these applications have a mistaken renaming identifier, and one gave a later
-  /// version a lower number.
+  /// An application that knows all versions of its model may make every migration to a later one. One that knows none
+  /// of them makes those without drops, or to a higher number. Two of these applications have a mistaken renaming
+  /// identifier, and one gave a later version a lower number.
   @Test(.enabled(if: Self.realModelsFolder() != nil)) func knownModelsMayBeDropped() throws {
     let root = try #require(Self.realModelsFolder())
     var count = 0

@@ -7,8 +7,8 @@ typealias PartRow = [String: String]
 
 /// A part of a schema in one version: a few entities, and what becomes of their rows.
 ///
-/// The tests make chains of versions by combining parts of each kind. What a migration makes of the rows is told by ``became(_:)`` and
-/// ``touched(_:_:)``, so that a test can compare it with what the store has.
+/// The tests make chains of versions by combining parts of each kind. What a migration makes of the rows is told by
+/// ``became(_:)`` and ``touched(_:_:)``, so that a test can compare it with what the store has.
 protocol SchemaPart {
   static var models: [any PersistentModel.Type] { get }
   /// Inserts some models.

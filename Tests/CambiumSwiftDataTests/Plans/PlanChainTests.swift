@@ -5,7 +5,8 @@ import Dispatch
 import Foundation
 import Testing
 
-/// Random chains of versions, whose migrations are killed: the store has the old state or the new one, never one between.
+/// Random chains of versions, whose migrations are killed: the store has the old state or the new one, never one
+/// between.
 @Suite struct PlanChainTests {
   /// How many chains; `CAMBIUM_PLAN_CHAINS` sets another number.
   private static var count: Int {

@@ -443,8 +443,8 @@ import Testing
     }
   }
 
-  /// Random saves by two contexts: what history tells, from any of its tokens on, leads from the objects that there were to those
-  /// that there are, and names the properties that differ.
+  /// Random saves by two contexts: what history tells, from any of its tokens on, leads from the objects that there
+  /// were to those that there are, and names the properties that differ.
   @Test func historyLeadsFromOneStateToTheNext() throws {
     var random = SplitMix64(seed: testSeed(20_261_122))
     let contexts = try [container().viewContext, container().viewContext]

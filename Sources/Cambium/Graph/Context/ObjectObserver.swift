@@ -1,13 +1,15 @@
-/// Hears what becomes of a context's objects by other means than by their accessors. For another API, whose objects tell of it.
+/// Hears what becomes of a context's objects by other means than by their accessors. For another API, whose objects
+/// tell of it.
 package protocol ObjectObserver: AnyObject, Sendable {
-  /// Is called before each change of a relationship: one that the application makes, and one that keeps the other side in
-  /// agreement.
+  /// Is called before each change of a relationship: one that the application makes, and one that keeps the other side
+  /// in agreement.
   func relationshipWillChange(_ name: String, of object: AnyObject)
 
   /// Is called when an object without unsaved changes is about to show another row.
   func rowWillChange(of object: AnyObject)
 
-  /// Is called when a merge policy has put one object in the place of another one, which belongs to no context any more.
+  /// Is called when a merge policy has put one object in the place of another one, which belongs to no context any
+  /// more.
   func object(_ object: AnyObject, became other: AnyObject)
 
   /// The context calls this when it has merged the saves of other contexts.

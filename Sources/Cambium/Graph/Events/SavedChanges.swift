@@ -11,8 +11,8 @@ package struct SavedChanges {
 package typealias SavedHandler = (SavedChanges) -> Void
 
 extension ManagedObjectContext {
-  /// Has one handler called after each save of the context. It takes less time than to listen by ``observe(_:)``, for which
-  /// the context gathers what each event changes.
+  /// Has one handler called after each save of the context. It takes less time than to listen by ``observe(_:)``, for
+  /// which the context gathers what each event changes.
   package func afterSaving(_ handler: @escaping SavedHandler) { events.savedHandler = handler }
 
   /// The objects that the next save inserts, updates and deletes.

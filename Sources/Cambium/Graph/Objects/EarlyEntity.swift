@@ -1,8 +1,8 @@
 import CambiumEngine
 import CambiumKernel
 
-/// The means to make objects of an entity that belong to no context yet. To make many objects with it takes less time than
-/// with the entity itself, which looks up its model for each.
+/// The means to make objects of an entity that belong to no context yet. To make many objects with it takes less time
+/// than with the entity itself, which looks up its model for each.
 ///
 /// Its objects begin without values: the defaults of the model are not set.
 package struct EarlyEntity: Sendable {

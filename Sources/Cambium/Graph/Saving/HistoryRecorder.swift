@@ -78,7 +78,8 @@ final class HistoryRecorder {
     transaction.changes.append(change)
   }
 
-  /// Adds what was gathered to the history, if that is anything; and the ends of links that were changed because others were.
+  /// Adds what was gathered to the history, if that is anything; and the ends of links that were changed because others
+  /// were.
   func finish(_ t: EntityTransaction, _ space: StoreSpace) throws(EngineError) {
     for end in t.changedEnds {
       guard let reference = try t.row(end.object)?.reference, let info = space.info(reference.entity),

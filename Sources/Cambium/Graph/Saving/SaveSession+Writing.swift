@@ -13,8 +13,8 @@ struct PreparedBatch {
   func isOfSameStore(as other: PreparedBatch) -> Bool { store === other.store }
 }
 
-/// Why a batch could not be written. What that means for the objects is looked for when no transaction is under way any more, since
-/// objects are made and read for it: ``ManagedObjectContext/explained(_:of:)``.
+/// Why a batch could not be written. What that means for the objects is looked for when no transaction is under way any
+/// more, since objects are made and read for it: ``ManagedObjectContext/explained(_:of:)``.
 struct RefusedBatch: Error {
   fileprivate let error: EngineError
 }
@@ -41,7 +41,8 @@ extension SaveSession {
       let isWritten = object.isWrittenBySave
       if isWritten { try object.requirePermanentIdentifiers() }
       if isWritten, object.row == nil {
-        // A fault whose relationships were set was never read: its changes are based on the row as it is now, and so is what they are added to.
+        // A fault whose relationships were set was never read: its changes are based on the row as it is now, and so is
+        // what they are added to.
         do { try object.load() } catch let error as CambiumError
           where error.code == .managedObjectReferentialIntegrity
         {
@@ -95,8 +96,8 @@ extension SaveSession {
     return outcome
   }
 
-  /// Writes a batch: conflicts are found first, then come changes, new rows, links, deletions by the delete rules, derived values and
-  /// history.
+  /// Writes a batch: conflicts are found first, then come changes, new rows, links, deletions by the delete rules,
+  /// derived values and history.
   private func write(
     _ prepared: PreparedBatch, _ t: EntityTransaction, _ outcome: inout SaveOutcome
   ) throws(BatchError) {
@@ -133,7 +134,8 @@ extension SaveSession {
     try finish(prepared, t, &derived, &outcome)
   }
 
-  /// Writes what follows from all else: derived values and history. Notes the rows that others than the objects of the batch have got.
+  /// Writes what follows from all else: derived values and history. Notes the rows that others than the objects of the
+  /// batch have got.
   private func finish(
     _ prepared: PreparedBatch, _ t: EntityTransaction, _ derived: inout DerivedValues?, _ outcome: inout SaveOutcome
   ) throws(BatchError) {

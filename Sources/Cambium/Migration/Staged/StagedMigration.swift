@@ -12,8 +12,8 @@ import CambiumKernel
 //   read the store's version and record -> a handler pending? run it, clear the record -> at the end? done
 //   -> plan the whole rest of the way -> make the first step of it, in one commit with its record -> again
 //
-// What is done next depends on the store alone, so it makes no difference whether the process ended in between. The record
-// (`StageRecord`) says which handler of a custom stage is under way:
+// What is done next depends on the store alone, so it makes no difference whether the process ended in between. The
+// record (`StageRecord`) says which handler of a custom stage is under way:
 //
 //   commit   | record afterwards     | the next opening
 //   ---------+-----------------------+------------------------------------------------
@@ -99,8 +99,8 @@ struct StagedMigration {
 
   // MARK: Custom stages
 
-  /// Calls the handler that was under way when the store was last open, if there is one; answers whether there was something to
-  /// finish.
+  /// Calls the handler that was under way when the store was last open, if there is one; answers whether there was
+  /// something to finish.
   @_optimize(none)
   private func finishStage(_ store: EntityStore) throws -> Bool {
     guard let record = try store.pendingStage() else { return false }

@@ -12,17 +12,17 @@ import CambiumEngine
 ///     description.setOption(manager, forKey: PersistentStoreCoordinator.stagedMigrationManagerOption)
 ///     try container.loadPersistentStores()
 ///
-/// When a store is opened with it, the stages from the store's version to the coordinator's are run in order: those that the store
-/// has behind it are left out. The whole way is looked at before anything is changed: if a model is missing, or a step cannot be
-/// inferred, the store stays as it was. Each step is a commit, with a note of the handler that has yet to return, so that a
-/// migration that was cut short goes on where it was (see ``CustomMigrationStage``).
+/// When a store is opened with it, the stages from the store's version to the coordinator's are run in order: those
+/// that the store has behind it are left out. The whole way is looked at before anything is changed: if a model is
+/// missing, or a step cannot be inferred, the store stays as it was. Each step is a commit, with a note of the handler
+/// that has yet to return, so that a migration that was cut short goes on where it was (see ``CustomMigrationStage``).
 ///
-/// **Which version a store has** is told by the ``ManagedObjectModel/versionChecksum`` of the model in it. A version may be listed
-/// once, except that a custom stage may depart from the version that the custom stage before leads to. A stage of two or more
-/// versions is the same as as many stages of one.
+/// **Which version a store has** is told by the ``ManagedObjectModel/versionChecksum`` of the model in it. A version
+/// may be listed once, except that a custom stage may depart from the version that the custom stage before leads to. A
+/// stage of two or more versions is the same as as many stages of one.
 ///
-/// One manager runs one migration at a time; another store that is opened with it meanwhile waits. Thread-safe once the stages are
-/// set up.
+/// One manager runs one migration at a time; another store that is opened with it meanwhile waits. Thread-safe once the
+/// stages are set up.
 public final class StagedMigrationManager: @unchecked Sendable {
   // `@unchecked`: `current`, `before` and `found` are touched with `lock` held only.
   /// The stages, in order.
@@ -35,7 +35,7 @@ public final class StagedMigrationManager: @unchecked Sendable {
   private var current: PersistentContainer?
   private var before: PersistentContainer?
   private var found: [ManagedObjectModel]?
-  /// What another face of the object graph does in the migration. Set before a store is opened.
+  /// The part of another face of the object graph in the migration. Set it before a store is opened.
   package var hooks: StagedMigrationHooks?
 
   /// A manager of stages.
@@ -57,8 +57,8 @@ public final class StagedMigrationManager: @unchecked Sendable {
     ordered = .success(try StageOrder(stages))
   }
 
-  /// A manager of stages that are looked at when a store is opened, which throws what ``init(_:models:modelFolders:)`` would:
-  /// for code that, like Core Data's, has no place for it.
+  /// A manager of stages that are looked at when a store is opened, which throws what ``init(_:models:modelFolders:)``
+  /// would: for code that, like Core Data's, has no place for it.
   public init(unchecked stages: [MigrationStage]) {
     self.stages = stages
     models = []
@@ -69,13 +69,13 @@ public final class StagedMigrationManager: @unchecked Sendable {
   /// The stages as an order of versions.
   var order: StageOrder { get throws { try ordered.get() } }
 
-  /// While a handler runs, the store that is migrated; `nil` otherwise. Objects are plain ``ManagedObject``s, whatever classes
-  /// the model names: those are the application's of today, not the version's. The container is of no use after the handler
-  /// has returned.
+  /// While a handler runs, the store that is migrated; `nil` otherwise. Objects are plain ``ManagedObject``s, whatever
+  /// classes the model names: those are the application's of today, not the version's. The container is of no use after
+  /// the handler has returned.
   public var container: PersistentContainer? { lock.locked { current } }
 
-  /// While a ``CustomMigrationStage/migrateHandler`` runs, the store as it was right before the stage's migration, with the
-  /// model of then, for reading only; `nil` otherwise. As ``container``, of no use afterwards.
+  /// While a ``CustomMigrationStage/migrateHandler`` runs, the store as it was right before the stage's migration, with
+  /// the model of then, for reading only; `nil` otherwise. As ``container``, of no use afterwards.
   public var containerBefore: PersistentContainer? { lock.locked { before } }
 
   /// What became of an object of ``containerBefore``, in a context of ``container``; `nil` if it is not there any more.

@@ -1,7 +1,7 @@
 /// A place in the histories of stores: everything up to it is known. Core Data: `NSPersistentHistoryToken`.
 ///
-/// Keep it, as JSON say, and ask for what came after it the next time: tokens stay good across processes and migrations, as long
-/// as the store keeps what came after them.
+/// Keep it, as JSON say, and ask for what came after it the next time: tokens stay good across processes and
+/// migrations, as long as the store keeps what came after them.
 public struct PersistentHistoryToken: Hashable, Codable, Sendable {
   /// The number of the last transaction that is known, by the identifier of its store.
   public let positions: [String: Int64]

@@ -71,8 +71,8 @@ final class ContainerStores: Sendable {
     Dictionary(schema.classes.map { ($0.entityName, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Names a configuration of the model for each store, if there are several: the entities of its schema, or those that no
-  /// other one has.
+  /// Names a configuration of the model for each store, if there are several: the entities of its schema, or those that
+  /// no other one has.
   private static func configurationNames(
     of given: [ModelConfiguration], in schema: Schema, _ model: ManagedObjectModel
   ) throws -> [String?] {

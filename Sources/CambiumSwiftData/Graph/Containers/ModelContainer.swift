@@ -9,7 +9,8 @@ import Synchronization
 ///
 /// Thread-safe. Classes that relationships lead to need not be named.
 public final class ModelContainer: Sendable {
-  /// What contexts need of the container. They do not need the container itself, so that its main context does not keep it.
+  /// What contexts need of the container. They do not need the container itself, so that its main context does not keep
+  /// it.
   let stores: ContainerStores
   private let main: Mutex<MainContext>
 
@@ -98,8 +99,8 @@ public final class ModelContainer: Sendable {
     return made
   }
 
-  /// Runs a block with a new context of its own, on a thread that is none of Swift's concurrency pool, and hands on what it
-  /// returns. What the block does not save is lost. SwiftData has no such call.
+  /// Runs a block with a new context of its own, on a thread that is none of Swift's concurrency pool, and hands on
+  /// what it returns. What the block does not save is lost. SwiftData has no such call.
   ///
   ///     let count = try await container.perform { context in
   ///       try context.delete(model: Trip.self)
@@ -116,9 +117,9 @@ public final class ModelContainer: Sendable {
 
   // MARK: The end
 
-  /// Saves what ``mainContext`` and model actors have not saved and would save by themselves, and closes the stores. Models of
-  /// the container are of no use afterwards. SwiftData has no such call: there, what was not saved when a process ends is
-  /// lost.
+  /// Saves what ``mainContext`` and model actors have not saved and would save by themselves, and closes the stores.
+  /// Models of the container are of no use afterwards. SwiftData has no such call: there, what was not saved when a
+  /// process ends is lost.
   ///
   /// - Throws: the first error of a save, after which the stores stay open.
   @MainActor public func close() async throws {

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Saves a context by itself.
 ///
-/// The first change starts a save behind the present job of the context's executor, so that all changes of the job are saved
-/// together. If the context saved by itself a short time ago, the save waits until that time is over.
+/// The first change starts a save behind the present job of the context's executor, so that all changes of the job are
+/// saved together. If the context saved by itself a short time ago, the save waits until that time is over.
 final class Autosave {
   /// Who runs the save.
   enum Place {
@@ -38,8 +38,9 @@ final class Autosave {
     guard !isScheduled else { return }
     isScheduled = true
     let delay = lastSave.map { max(0, interval - $0.duration(to: .now).seconds) } ?? 0
-    // `nonisolated(unsafe)`: what is started here runs where the context is used, and nothing else of it touches the context. It
-    // keeps the context, and an executor keeps its own, so that what was changed is saved though nobody has the context any more.
+    // `nonisolated(unsafe)`: what is started here runs where the context is used, and nothing else of it touches the
+    // context. It keeps the context, and an executor keeps its own, so that what was changed is saved though nobody has
+    // the context any more.
     nonisolated(unsafe) let kept = context
     switch place {
     case .nobody: break
@@ -96,13 +97,13 @@ extension Duration {
 extension ModelContext {
   /// Whether changes are saved by themselves. On for ``ModelContainer/mainContext``, and off at first for all others.
   ///
-  /// The first change starts a save that runs at the end of the present job of the main actor, or of the model actor. If the
-  /// context saved by itself less than ``autosaveInterval`` ago, the save waits for the rest of it. A failure goes to
-  /// ``autosaveErrors``; the changes stay, and the next change starts another save. Nothing is saved when the process ends:
-  /// call ``ModelContainer/close()`` or ``save()`` before.
+  /// The first change starts a save that runs at the end of the present job of the main actor, or of the model actor.
+  /// If the context saved by itself less than ``autosaveInterval`` ago, the save waits for the rest of it. A failure
+  /// goes to ``autosaveErrors``; the changes stay, and the next change starts another save. Nothing is saved when the
+  /// process ends: call ``ModelContainer/close()`` or ``save()`` before.
   ///
-  /// A context that belongs to neither has no job at whose end it could be saved. To turn this on notes an error, and the next
-  /// save throws it.
+  /// A context that belongs to neither has no job at whose end it could be saved. To turn this on notes an error, and
+  /// the next save throws it.
   public var autosaveEnabled: Bool {
     get { autosave.isEnabled }
     set {
@@ -118,13 +119,14 @@ extension ModelContext {
     }
   }
 
-  /// How many seconds are at least between two saves that the context makes by itself; so long a change waits at most. 0.5 at
-  /// first.
+  /// How many seconds are at least between two saves that the context makes by itself; so long a change waits at most.
+  /// 0.5 at first.
   public var autosaveInterval: TimeInterval {
     get { autosave.interval }
     set { autosave.interval = max(0, newValue) }
   }
 
-  /// The errors of saves that the context made by itself. Each call gives a stream of its own, which ends with the context.
+  /// The errors of saves that the context made by itself. Each call gives a stream of its own, which ends with the
+  /// context.
   public var autosaveErrors: AsyncStream<any Error> { autosave.failures.stream }
 }

@@ -1,14 +1,15 @@
 import Cambium
 import Foundation
 
-/// A working copy of a container's models: finds, inserts, changes and deletes them, and saves. SwiftData: `ModelContext`.
+/// A working copy of a container's models: finds, inserts, changes and deletes them, and saves. SwiftData:
+/// `ModelContext`.
 ///
-/// A context is used from one place at a time: on the main actor, within one ``ModelActor``, or in one function. It is not
-/// `Sendable`, and its models aren't either. Hand over a ``PersistentIdentifier``.
+/// A context is used from one place at a time: on the main actor, within one ``ModelActor``, or in one function. It is
+/// not `Sendable`, and its models aren't either. Hand over a ``PersistentIdentifier``.
 ///
-/// A context shows what others have saved after its next fetch; ``ModelContainer/mainContext`` does so by itself. All work is
-/// done by one `ManagedObjectContext` of `Cambium`, with the merge policy `mergeByPropertyObjectTrump`: if others have changed
-/// the same model, each property that was changed here wins.
+/// A context shows what others have saved after its next fetch; ``ModelContainer/mainContext`` does so by itself. All
+/// work is done by one `ManagedObjectContext` of `Cambium`, with the merge policy `mergeByPropertyObjectTrump`: if
+/// others have changed the same model, each property that was changed here wins.
 public final class ModelContext: SendableMetatype {
   let stores: ContainerStores
   /// The container, unless this is its main context, which it keeps.
@@ -21,7 +22,8 @@ public final class ModelContext: SendableMetatype {
   var isObserved = false
   /// Whether a relationship of an observed model was read, so that its row keeps destinations; see ``ObservedRow``.
   var keepsDestinations = false
-  /// The place in the history up to which the saves of other coordinators were merged; nil before there was an observer.
+  /// The place in the history up to which the saves of other coordinators were merged; nil before there was an
+  /// observer.
   var foreignToken: PersistentHistoryToken?
   /// How often the history was deleted before the context had read it.
   var historyGaps = 0
@@ -107,8 +109,8 @@ public final class ModelContext: SendableMetatype {
   /// The models that the next save deletes.
   public var deletedModelsArray: [any PersistentModel] { managedObjectContext.pendingObjects.deleted.compactMap(model) }
 
-  /// The errors of calls that cannot throw, such as setting a property: the oldest first, at most 100. The next save throws
-  /// the first one by which a change was lost. SwiftData ends the process instead.
+  /// The errors of calls that cannot throw, such as setting a property: the oldest first, at most 100. The next save
+  /// throws the first one by which a change was lost. SwiftData ends the process instead.
   public var recordedErrors: [any Error] { managedObjectContext.recordedErrors.map { $0.asSwiftDataError } }
 
   // MARK: Models of rows
@@ -135,7 +137,8 @@ public final class ModelContext: SendableMetatype {
     return made
   }
 
-  /// The error that a new model is of a class that the container has another one for, under the same name; nil if it is not.
+  /// The error that a new model is of a class that the container has another one for, under the same name; nil if it is
+  /// not.
   func foreignClass(of row: ModelRow) -> SwiftDataError? {
     guard let own = row.modelClass, let known = stores.classes[row.entity.name], known !== own else { return nil }
     return SwiftDataError(
@@ -150,7 +153,8 @@ public final class ModelContext: SendableMetatype {
     return (row.model ?? row.makeModel(context: self)) as? any PersistentModel
   }
 
-  /// Notes that a model changes, so that the context saves by itself, or an observer learns of it, where that is wanted.
+  /// Notes that a model changes, so that the context saves by itself, or an observer learns of it, where that is
+  /// wanted.
   func noteChange() {
     if autosave.isEnabled { autosave.schedule(self) }
     guard let eventPlace, !isEndingEvent else { return }

@@ -58,8 +58,8 @@ struct ModelNames: PredicateNaming {
     return .property(property.name)
   }
 
-  /// The raw value of an enumeration is what is stored of it. Swift does not tell it from other computed properties, so that it is
-  /// tried on all cases.
+  /// The raw value of an enumeration is what is stored of it. Swift does not tell it from other computed properties, so
+  /// that it is tried on all cases.
   private static func name<R: RawRepresentable>(of keyPath: AnyKeyPath, in type: R.Type) -> PredicateName {
     func isRawValue<C: CaseIterable>(_ type: C.Type) -> Bool {
       guard let path = keyPath as? KeyPath<C, R.RawValue> else { return false }

@@ -37,7 +37,8 @@ extension ModelRow {
   public subscript<M: PersistentModel>(model name: String) -> M {
     get {
       if let found: M = self[model: name] { return found }
-      // Nothing is there: the destination was deleted, or was never set. A model of no context reads as its initial values.
+      // Nothing is there: the destination was deleted, or was never set. A model of no context reads as its initial
+      // values.
       return ModelClass.of(M.self).makeNew(as: M.self)
     }
     set { self[model: name] = Optional(newValue) }
@@ -126,8 +127,8 @@ extension ModelRow {
     return true
   }
 
-  /// Sets a to-many relationship, if the new destinations are the present ones with more behind them, as when a model is
-  /// appended to the array: comparing takes less time than looking for what came and went.
+  /// Sets a to-many relationship, if the new destinations are the present ones with more behind them, as when a model
+  /// is appended to the array: comparing takes less time than looking for what came and went.
   private func appendDestinations(_ rows: [ModelRow], to name: String) -> Bool {
     guard !isNew, let present = try? objectIDs(forRelationshipNamed: name), rows.count > present.count,
       zip(present, rows).allSatisfy({ $0 == $1.objectID })

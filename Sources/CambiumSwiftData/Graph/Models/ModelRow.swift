@@ -5,7 +5,8 @@ import Observation
 ///
 /// Application code has no use for it, but for `managedObject` calls of `Cambium` beside this API.
 public final class ModelRow: ManagedObject {
-  /// The model; nil if there is none at the moment. ``ModelStorage`` sets and clears it, so that it is valid whenever it is set.
+  /// The model; nil if there is none at the moment. ``ModelStorage`` sets and clears it, so that it is valid whenever
+  /// it is set.
   @exclusivity(unchecked) @usableFromInline var owner: UnsafeMutableRawPointer?
   /// What the model's class says of itself. Nil before there was a model.
   @exclusivity(unchecked) var modelClass: ModelClass?
@@ -94,8 +95,9 @@ public final class ModelRow: ManagedObject {
 
 /// What a row has once a property of its model was read: the registrar, and the destinations that were read.
 ///
-/// Who reads `item.trip?.name` observes a model that nobody has but this. So the rows of destinations are kept until the
-/// relationship changes, or the context ends. To take a registrar out of a variable is slow, because its size is not known here.
+/// Who reads `item.trip?.name` observes a model that nobody has but this. So the rows of destinations are kept until
+/// the relationship changes, or the context ends. To take a registrar out of a variable is slow, because its size is
+/// not known here.
 @usableFromInline final class ObservedRow {
   @usableFromInline let registrar = ObservationRegistrar()
   @exclusivity(unchecked) private var destinations: [(name: String, rows: [ModelRow])] = []

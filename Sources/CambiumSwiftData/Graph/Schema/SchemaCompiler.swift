@@ -100,8 +100,8 @@ enum SchemaCompiler {
     }
   }
 
-  /// Gives an attribute the initial value of its class, for rows of earlier versions that lack it. Not a moment or a UUID,
-  /// because each model has one of its own.
+  /// Gives an attribute the initial value of its class, for rows of earlier versions that lack it. Not a moment or a
+  /// UUID, because each model has one of its own.
   private static func setDefault(_ value: Any, of attribute: AttributeDescription, _ kind: ValueKind) {
     guard let plain = unwrapped(value) as? any Encodable,
       !(plain is Date), !(plain is UUID), let stored = try? ValueCoder.encode(plain, as: kind)
