@@ -26,10 +26,8 @@ import Testing
     return (process, output)
   }
 
-  @Test func twoProcessesShareAStore() throws {
-    let count = testCount("CAMBIUM_STACK_SAVES", short: 500, full: 10_000)
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent("stacks-\(UUID()).store")
-    defer { try? FileManager.default.removeItem(at: url) }
+  /// Runs one process with each stack. Both make the store, if there is none.
+  private func runBoth(_ url: URL, _ count: Int) throws {
     let workers = [try start("models", url, count), try start("objects", url, count)]
     for (process, output) in workers {
       let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
@@ -37,6 +35,23 @@ import Testing
       #expect(process.terminationStatus == 0)
       #expect(text == "saw \(count)\n")
     }
+  }
+
+  /// The models of the stacks differ in their classes. So each stack gives the store its own model when it opens the
+  /// store, and the other one may be opening the store at that moment.
+  @Test func bothStacksMayOpenAtOnce() throws {
+    for _ in 0..<30 {
+      let url = FileManager.default.temporaryDirectory.appendingPathComponent("stacks-\(UUID()).store")
+      defer { try? FileManager.default.removeItem(at: url) }
+      try runBoth(url, 1)
+    }
+  }
+
+  @Test func twoProcessesShareAStore() throws {
+    let count = testCount("CAMBIUM_STACK_SAVES", short: 500, full: 10_000)
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("stacks-\(UUID()).store")
+    defer { try? FileManager.default.removeItem(at: url) }
+    try runBoth(url, count)
     let container = try ModelContainer(for: Note.self, configurations: ModelConfiguration(url: url))
     let context = ModelContext(container)
     for stack in ["models", "objects"] {

@@ -128,16 +128,33 @@ extension PersistentStoreCoordinator {
       let migration = StoreMigration(description, managedObjectModel, try managedObjectModel.definition())
       let shared = try migration.open(url, making: model)
       do {
-        let engine = try migration.prepare(shared)
-        // What a process that was killed did not come to.
-        if !description.isReadOnly { try? engine.releaseOwnStates() }
-        let reason = try prepareHistory(of: engine, description)
+        let (engine, reason) = try opened(shared, description, migration)
         return PersistentStore(
           description, engine: engine, shared: shared, space: try space(for: engine, description),
           tracksHistory: description.tracksHistory && !description.isReadOnly, readOnlyReason: reason)
       } catch {
         try? OpenStores.close(shared)
         throw error
+      }
+    }
+  }
+
+  /// Brings a store to the coordinator's model and begins its history, and returns the reason why it may only be read.
+  ///
+  /// Another process that opens the store at the same time may give it another model between the two steps, for example
+  /// the same entities with the classes of another stack. Then this begins again with the model that the store has now.
+  private func opened(
+    _ shared: SharedStore, _ description: PersistentStoreDescription, _ migration: StoreMigration
+  ) throws -> (EntityStore, PersistentStore.ReadOnlyReason?) {
+    var attemptsLeft = 100
+    while true {
+      do {
+        let engine = try migration.prepare(shared)
+        // A process that was killed may have left states behind.
+        if !description.isReadOnly { try? engine.releaseOwnStates() }
+        return (engine, try prepareHistory(of: engine, description))
+      } catch let error as CambiumError where error.code == .persistentStoreIncompatibleSchema && attemptsLeft > 0 {
+        attemptsLeft -= 1
       }
     }
   }
