@@ -36,6 +36,10 @@ public struct ModelFolder {
   public var versionNames: [String] { files.versionNames }
   /// The version that is in use; `nil` if there are several and nothing says which.
   public var currentVersionName: String? { files.currentVersionName }
+  /// What is passed over in the folder: versions from before Xcode 4, whose format is not documented.
+  public var warnings: [String] {
+    files.legacyVersionNames.map { "version '\($0)' is older than Xcode 4, and is passed over" }
+  }
 
   /// Looks at what is at a path. Reads what says which version is in use, but no model yet.
   ///

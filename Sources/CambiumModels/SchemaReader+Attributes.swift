@@ -92,11 +92,16 @@ extension SchemaReader {
   private func plainValue(_ text: String, type: AttributeType) -> PlainValue? {
     switch type {
     case .boolean:
-      switch text {
-      case "YES", "yes", "true", "1": return PlainValue(value: .boolean(true), text: "YES")
-      case "NO", "no", "false", "0": return PlainValue(value: .boolean(false), text: "NO")
-      default: return nil
+      // Xcode has written them in each of these ways over the years, and Core Data's compiler reads them all.
+      let isTrue: Bool
+      switch text.lowercased() {
+      case "yes", "true": isTrue = true
+      case "no", "false": isTrue = false
+      default:
+        guard let number = DecimalValue(text), !number.isNaN else { return nil }
+        isTrue = number != DecimalValue(0)
       }
+      return PlainValue(value: .boolean(isTrue), text: isTrue ? "YES" : "NO")
     case .integer16, .integer32, .integer64, .decimal, .double, .float:
       if text == "YES" || text == "NO" {
         return type.coerce(.boolean(text == "YES")).map {

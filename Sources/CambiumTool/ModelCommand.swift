@@ -47,7 +47,7 @@ private func showChecksums(path: String, version: String?) throws(ToolError) -> 
   var models: [LoadedModel] = []
   var current: String?
   if version == nil, PlainFiles.names(inFolder: path) != nil {
-    let folder = try modelFolder(path)
+    let folder = try wholeModelFolder(path)
     current = folder.currentVersionName
     for name in folder.versionNames { models.append(try LoadedModel(path: path, version: name)) }
   } else {
@@ -72,7 +72,7 @@ private func showChecksums(path: String, version: String?) throws(ToolError) -> 
 // MARK: compile
 
 private func compileModel(source: String, target: String) throws(ToolError) -> Answer {
-  let folder = try modelFolder(source)
+  let folder = try wholeModelFolder(source)
   let versions = try readingModel(source) { () throws(ModelFileError) in try folder.versions() }
   guard let current = folder.currentVersionName, versions.contains(where: { $0.name == current }) else {
     throw .damaged(
@@ -186,7 +186,7 @@ private func diffModels(_ old: LoadedModel, _ new: LoadedModel) throws(ToolError
 private func lintModel(path: String, version: String?, sync: Bool) throws(ToolError) -> Answer {
   var models: [LoadedModel] = []
   if version == nil, PlainFiles.names(inFolder: path) != nil {
-    for name in try modelFolder(path).versionNames { models.append(try LoadedModel(path: path, version: name)) }
+    for name in try wholeModelFolder(path).versionNames { models.append(try LoadedModel(path: path, version: name)) }
   } else {
     models = [try LoadedModel(path: path, version: version)]
   }

@@ -64,6 +64,14 @@ func modelFolder(_ path: String) throws(ToolError) -> ModelFolder {
   try readingModel(path) { () throws(ModelFileError) in try ModelFolder(path: path, source: SystemFiles()) }
 }
 
+/// Looks at the folder of a command that goes through all versions. Says on standard error which versions are passed
+/// over, because what remains may be taken for all.
+func wholeModelFolder(_ path: String) throws(ToolError) -> ModelFolder {
+  let folder = try modelFolder(path)
+  for warning in folder.warnings { StandardError.write(line: "cambium: \(path): \(warning)") }
+  return folder
+}
+
 /// Runs a reading of model files, giving its errors the tool's type.
 func readingModel<R>(_ path: String, _ body: () throws(ModelFileError) -> R) throws(ToolError) -> R {
   do throws(ModelFileError) { return try body() } catch {

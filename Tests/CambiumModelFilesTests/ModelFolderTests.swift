@@ -37,6 +37,12 @@ private final class FakeFiles: ModelFileSource {
     "/m/B.xcdatamodel/contents": model("c"),
     "/m/bare.xml": model("d"),
     "/m/empty/readme": [],
+    "/m/Old.xcdatamodeld/V0.xcdatamodel/elements": [1],
+    "/m/Old.xcdatamodeld/V0.xcdatamodel/layout": [2],
+    "/m/Old.xcdatamodeld/V2.xcdatamodel/contents": model("b"),
+    "/m/Old.xcdatamodeld/V3.xcdatamodel/contents": model("c"),
+    "/m/Old.xcdatamodeld/.xccurrentversion": current,
+    "/m/Ancient.xcdatamodeld/V0.xcdatamodel/elements": [1],
   ])
 
   private func attributes(_ path: String, _ version: String? = nil) throws -> [String] {
@@ -58,6 +64,20 @@ private final class FakeFiles: ModelFileSource {
     #expect(folder.versionNames == ["V1", "V2"])
     #expect(folder.currentVersionName == "V2")
     #expect(try folder.versions().map { $0.name } == ["V1", "V2"])
+  }
+
+  /// A version from before Xcode 4 is passed over with a warning, and the others are read.
+  @Test func legacyVersions() throws {
+    let folder = try ModelFolder(path: "/m/Old.xcdatamodeld", source: source)
+    #expect(folder.versionNames == ["V2", "V3"] && folder.currentVersionName == "V2")
+    #expect(try folder.versions().map { $0.name } == ["V2", "V3"])
+    #expect(folder.warnings == ["version 'V0' is older than Xcode 4, and is passed over"])
+    #expect {
+      try folder.version(named: "V0")
+    } throws: { "\($0)".contains("save it anew") }
+    #expect {
+      try ModelFolder(path: "/m/Ancient.xcdatamodeld", source: self.source)
+    } throws: { "\($0)".contains("older than Xcode 4 (V0)") }
   }
 
   @Test func missing() throws {

@@ -21,9 +21,11 @@ extension ManagedObjectModel {
   ///   Core Data's initialiser fails without a reason.
   @_optimize(none)
   public convenience init(contentsOf url: URL, version: String? = nil) throws {
-    let found = try ModelReading.read(url) { folder throws(ModelFileError) in try folder.version(named: version) }
+    let (found, warnings) = try ModelReading.read(url) { folder throws(ModelFileError) in
+      (try folder.version(named: version), folder.warnings)
+    }
     self.init(schema: found.schema)
-    storedWarnings += found.warnings.map { "\($0)" }
+    storedWarnings += warnings + found.warnings.map { "\($0)" }
     filePath = url.path
   }
 

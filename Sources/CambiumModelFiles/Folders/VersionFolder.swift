@@ -4,6 +4,7 @@
 //      .xccurrentversion                      property list: _XCCurrentVersionName = "V2.xcdatamodel"
 //      V1.xcdatamodel/contents                one version, also without a folder around it
 //      V2.xcdatamodel/contents
+//      V0.xcdatamodel/elements              a version from before Xcode 4 (with a file `layout`), which is passed over
 //
 //    Name.cambiummodel/                       versions as `cambium model compile` writes them
 //      VersionInfo.plist                      property list with the keys of Core Data's file of this name:
@@ -31,10 +32,13 @@ public struct VersionFolder {
   public let path: String
   /// What the model is called: the folder's name without its extension.
   public let name: String
-  /// The versions, ordered by name.
+  /// The versions, ordered by name; without those that are passed over.
   public let versionNames: [String]
   /// The version that is in use; `nil` if there are several and nothing says which.
   public let currentVersionName: String?
+  /// The versions from before Xcode 4, ordered by name, whose format is not documented. They are passed over, as Xcode
+  /// does, because old ones stay in the folders of applications that live long.
+  public private(set) var legacyVersionNames: [String] = []
   private let kind: Kind
   private let source: any ModelFileSource
 
@@ -76,7 +80,17 @@ public struct VersionFolder {
       currentVersionName = name
     } else {
       kind = .source
-      versionNames = names.filter { $0.hasSuffix(".xcdatamodel") }.map { withoutExtension($0) }.sorted()
+      var read: [String] = []
+      for folder in names where folder.hasSuffix(".xcdatamodel") {
+        let files = try source.names(inFolder: path + "/" + folder) ?? []
+        if !files.contains("contents"), files.contains("elements") {
+          legacyVersionNames.append(withoutExtension(folder))
+        } else {
+          read.append(withoutExtension(folder))
+        }
+      }
+      versionNames = read.sorted()
+      legacyVersionNames.sort()
       if versionNames.count == 1 {
         currentVersionName = versionNames.first
       } else if names.contains(".xccurrentversion") {
@@ -89,7 +103,10 @@ public struct VersionFolder {
     guard !versionNames.isEmpty else {
       throw .missing(
         path: path,
-        detail: "there is no model in this folder: neither 'contents', nor folders .xcdatamodel, nor files .schema")
+        detail: legacyVersionNames.isEmpty
+          ? "there is no model in this folder: neither 'contents', nor folders .xcdatamodel, nor files .schema"
+          : "all versions in this folder are older than Xcode 4 (\(legacyVersionNames.joined(separator: ", "))); open the "
+            + "model in Xcode and save it anew")
     }
   }
 
@@ -125,6 +142,12 @@ public struct VersionFolder {
     guard let name = wanted ?? currentVersionName else {
       throw .missing(path: path, detail: "nothing says which version is the current one; name one of \(all)")
     }
+    if legacyVersionNames.contains(name) {
+      throw .missing(
+        path: path + "/" + name + ".xcdatamodel",
+        detail: "this version is older than Xcode 4, and its format is not documented; open it in Xcode and save it "
+          + "anew")
+    }
     guard versionNames.contains(name) else {
       throw .missing(path: path, detail: "there is no version '\(name)', but \(all)")
     }
@@ -143,7 +166,7 @@ public struct VersionFolder {
       return Content(name: name, bytes: bytes, isCompiled: true, listedChecksum: listed)
     }
     guard let bytes = try source.bytes(ofFile: file) else {
-      throw .missing(path: file, detail: "there is no such file; models older than Xcode 4 have to be saved anew")
+      throw .missing(path: file, detail: "there is no such file")
     }
     return Content(name: name, bytes: bytes, isCompiled: false, listedChecksum: nil)
   }
