@@ -81,8 +81,8 @@ final class EntityMigration {
       }
     }
     for (place, relationship) in destination.allRelationships.enumerated()
-    where !relationship.isTransient && !relationship.isOptional {
-      if match.relationships[place]?.isOptional ?? true { neededRelationships.append(place) }
+    where !relationship.isTransient && relationship.needsDestination {
+      if !(match.relationships[place]?.needsDestination ?? false) { neededRelationships.append(place) }
     }
   }
 

@@ -224,10 +224,10 @@ struct MappingInference {
   ) -> PropertyMapping {
     var result = PropertyMapping(kind: .add, source: from?.name, destination: relationship.name)
     guard let from else {
-      result.needsValue = !relationship.isOptional && !relationship.isTransient
+      result.needsValue = relationship.needsDestination && !relationship.isTransient
       return result
     }
-    result.needsValue = !relationship.isOptional && from.isOptional
+    result.needsValue = relationship.needsDestination && !from.needsDestination
     let isSame = from.isToMany == relationship.isToMany && from.isOrdered == relationship.isOrdered
     result.kind = isSame && keepsInverse(relationship, from) ? .copy : .relate
     if from.isToMany && !relationship.isToMany {

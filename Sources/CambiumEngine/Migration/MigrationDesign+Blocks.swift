@@ -138,7 +138,7 @@ private struct BlockFinder {
       kept = try before.leads(to: target, among: entities)
       return !kept
     }
-    return kept || (!any && !from.isOptional)
+    return kept || (!any && from.needsDestination)
   }
 
   /// Whether a relationship gets an object from its inverse. O(links) for the first row, and memory for a bit each.

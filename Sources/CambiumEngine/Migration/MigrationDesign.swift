@@ -113,7 +113,7 @@ struct MigrationDesign {
         // What rows have of it is of no use any more.
         work.remap[from.id] = nil
       }
-      if !relationship.isOptional, !from.isOptional,
+      if relationship.needsDestination, from.needsDestination,
         design.isReversed || losesTargets(from, relationship)
       {
         work.neededRelationships.append(place)

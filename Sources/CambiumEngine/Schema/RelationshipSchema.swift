@@ -30,7 +30,8 @@ public struct RelationshipSchema: Equatable, Sendable {
   public var maximumCount: UInt32 = 0
   /// What becomes of the destinations when the object is deleted.
   public var deleteRule = DeleteRule.nullify
-  /// Whether the relationship may be empty when saving.
+  /// Whether the relationship may be empty when saving. A required to-many relationship may be empty as well, unless it
+  /// has a minimum count; Core Data's rule.
   public var isOptional = true
   /// Whether the relationship is kept in memory only.
   public var isTransient = false
@@ -40,6 +41,9 @@ public struct RelationshipSchema: Equatable, Sendable {
   public var versionHashModifier: String?
   /// What the application attached.
   public var userInfo: [UserInfoEntry] = []
+
+  /// Whether an object needs a destination when it is saved or migrated.
+  package var needsDestination: Bool { !isOptional && (!isToMany || minimumCount > 0) }
 
   /// Describes a to-one relationship; the rest is set on the result.
   public init(_ name: String, to destination: String, inverse: String? = nil) {

@@ -147,6 +147,7 @@ import Testing
     func model(_ isNew: Bool) -> [EntitySchema] {
       var many = RelationshipSchema("cs", toMany: "X", inverse: "p")
       many.isOptional = !isNew
+      many.minimumCount = isNew ? 1 : 0
       return [
         EntitySchema("P", relationships: isNew ? [many] : []), EntitySchema("C", parent: "P"),
         EntitySchema("X", relationships: [RelationshipSchema("p", to: "P", inverse: isNew ? "cs" : nil)]),

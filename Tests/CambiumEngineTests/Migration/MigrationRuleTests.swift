@@ -303,6 +303,7 @@ import Testing
     func entities(_ all: Bool) -> [EntitySchema] {
       var there = toMany ? RelationshipSchema("there", toMany: "P") : RelationshipSchema("there", to: "P")
       there.isOptional = false
+      there.minimumCount = 1
       return [EntitySchema("P"), EntitySchema("X", relationships: [there])]
         + (all ? [EntitySchema("C", parent: "P")] : [])
     }
@@ -391,6 +392,7 @@ import Testing
       ])
     var many = RelationshipSchema("as", toMany: "A", inverse: "b")
     many.isOptional = false
+    many.minimumCount = 1
     let model = [
       EntitySchema("A", relationships: [RelationshipSchema("b", to: "B", inverse: "as")]),
       EntitySchema("B", relationships: [many]),
@@ -406,6 +408,23 @@ import Testing
     let after = try Self.migrated(store, model)
     #expect(try Self.rows(after, objects[2], "as") == [objects[0].row])
     if !isKept { #expect(try Self.rows(after, objects[3], "as") == [objects[1].row]) }
+  }
+
+  /// A required to-many relationship without a minimum count may be empty: Core Data's stores hold such objects.
+  @Test func requiredToManyRelationshipsWithoutAMinimumCountMayBeEmpty() throws {
+    let store = try Self.store([EntitySchema("A"), EntitySchema("B")])
+    let objects = try Self.fill(store, [("B", [:], [:])])
+    func model(minimum: UInt32) -> [EntitySchema] {
+      var many = RelationshipSchema("as", toMany: "A")
+      many.isOptional = false
+      many.minimumCount = minimum
+      return [EntitySchema("A"), EntitySchema("B", relationships: [many])]
+    }
+    #expect(Self.blocks(store, model(minimum: 1)).map { $0.objects } == [objects])
+    let after = try Self.migrated(store, model(minimum: 0))
+    #expect(try Self.rows(after, objects[0], "as").isEmpty)
+    // A minimum count that comes later asks for destinations.
+    #expect(Self.blocks(after, model(minimum: 1)).map { $0.reason } == [.missingValue])
   }
 
   // MARK: Values

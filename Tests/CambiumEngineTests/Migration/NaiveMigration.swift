@@ -265,10 +265,10 @@ struct NaiveMigration {
     for (row, object) in result.objects {
       guard let entity = destination.entity(object.entity) else { continue }
       for relationship in destination.relationships(entity)
-      where !relationship.isOptional && object.relationships[relationship.name]?.isEmpty ?? true {
+      where relationship.needsDestination && object.relationships[relationship.name]?.isEmpty ?? true {
         let old = sourceEntity(of: entity)
         // What was required and empty all the same is not the migration's doing.
-        if let old, let from = sourceRelationship(of: relationship, old), !from.isOptional,
+        if let old, let from = sourceRelationship(of: relationship, old), from.needsDestination,
           store.objects[row]?.relationships[from.name]?.isEmpty ?? true
         {
           continue

@@ -119,7 +119,12 @@ extension RandomModel {
     Operation("relationship removed") { model, _ in model.removeRelationship() },
     Operation("relationship renamed", 2) { model, _ in model.renameRelationship() },
     Operation("relationship made required", 2) { model, _ in
-      model.onRelationship({ $0.isOptional }) { $0.isOptional = false }
+      var random = model.random
+      defer { model.random = random }
+      return model.onRelationship({ $0.isOptional }) {
+        $0.isOptional = false
+        RandomModel.needSome(&$0, &random)
+      }
     },
     Operation("relationship made optional", 4) { model, _ in
       model.onRelationship({ !$0.isOptional }) { $0.isOptional = true }

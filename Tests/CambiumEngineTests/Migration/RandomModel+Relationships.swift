@@ -15,11 +15,17 @@ extension RandomModel {
     let back = random.oneIn(2) ? name("r") : nil
     var relationship = newRelationship(there, definition.entities[b].name, back)
     relationship.isOptional = false
+    Self.needSome(&relationship, &random)
     definition.entities[a].relationships.append(relationship)
     if let back {
       definition.entities[b].relationships.append(newRelationship(back, definition.entities[a].name, there))
     }
     return true
+  }
+
+  /// Gives most to-many relationships a minimum count, without which a required one may be empty.
+  static func needSome(_ relationship: inout RelationshipSchema, _ random: inout SplitMix64) {
+    if relationship.isToMany, !random.oneIn(3) { relationship.minimumCount = 1 }
   }
 
   // MARK: Elsewhere in the hierarchy
@@ -157,6 +163,7 @@ extension RandomModel {
       }
       for place in definition.entities[entity].relationships.indices where random.oneIn(5) {
         definition.entities[entity].relationships[place].isOptional = false
+        Self.needSome(&definition.entities[entity].relationships[place], &random)
       }
     }
   }

@@ -97,7 +97,7 @@ extension ManagedObjectContext {
     try unlessGone {
       if !back.isToMany {
         try other.leave(object.objectID, by: back)
-      } else if !back.isDerived || !back.rules.isOptional || back.rules.minimumCount > 0
+      } else if !back.isDerived || back.rules.minimumCount > 0
         || other.toManyChanges.contains(back.place)
       {
         // Where nothing is written for the other side, nothing is noted of it, unless it must not have too few.

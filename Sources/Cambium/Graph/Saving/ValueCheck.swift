@@ -51,8 +51,7 @@ struct ValueCheck {
 
   /// Checks the number of destinations of a to-many relationship.
   mutating func count(_ count: Int, _ rules: RelationshipSchema) {
-    if count == 0, rules.isOptional { return }
-    if count == 0, rules.minimumCount == 0 { return missing(rules.name) }
+    if count == 0, !rules.needsDestination { return }
     if count < Int(clamping: rules.minimumCount) {
       errors.append(
         error(

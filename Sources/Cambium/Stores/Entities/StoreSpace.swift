@@ -313,7 +313,7 @@ final class PropertyInfo: Sendable {
       let rules = relationship.rules
       isChecked =
         !rules.isTransient
-        && (!rules.isOptional || rules.isToMany && (rules.minimumCount > 0 || rules.maximumCount > 0))
+        && (rules.isToMany ? rules.minimumCount > 0 || rules.maximumCount > 0 : !rules.isOptional)
       isCheckedForNullOnly = false
       readRules = ReadRules()
       attribute = nil

@@ -47,10 +47,8 @@ extension GraphReference {
     for r in design.relationships(of: node.entity) {
       let count = links(number, r.name).count
       if count == 0 {
-        if r.counts.isOptional { continue }
-        add(
-          r.name,
-          r.counts.minimum == 0 ? .validationMissingMandatoryProperty : .validationRelationshipLacksMinimumCount)
+        if r.counts.isOptional || r.isToMany && r.counts.minimum == 0 { continue }
+        add(r.name, r.isToMany ? .validationRelationshipLacksMinimumCount : .validationMissingMandatoryProperty)
       } else if r.isToMany, count < r.counts.minimum {
         add(r.name, .validationRelationshipLacksMinimumCount)
       } else if r.isToMany, r.counts.maximum > 0, count > r.counts.maximum {
