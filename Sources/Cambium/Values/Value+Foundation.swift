@@ -121,6 +121,7 @@ extension AttributeSchema {
         guard let coerced = coerce(value) else { fallthrough }
         return coerced
       default:
+        if isFoundationNull(value) { return .null }
         throw misfit(value, path, entity, "assign a dictionary of its elements or a CompositeRepresentable")
       }
       for name in elements.keys.ordered() where element(named: name) == nil {
@@ -139,7 +140,9 @@ extension AttributeSchema {
       }
       return .composite(CompositeValue(names: self.elements.map { $0.name }, values: values))
     }
-    guard let converted = Value(foundation: value), let coerced = coerce(converted) else {
+    let converted = Value(usual: value) ?? Value(foundation: value)
+    guard let coerced = converted.flatMap({ coerce($0) }) ?? bridged(value) else {
+      if isFoundationNull(value) { return .null }
       throw misfit(value, path, entity, "assign a value of that type")
     }
     return coerced

@@ -30,7 +30,8 @@ extension ManagedObject {
     let key = property.name
     guard let rules = property.rules else {
       guard let r = property.relationship else { return value }
-      let objects = r.isToMany ? (value as? [ManagedObject]) ?? (value as? Set<ManagedObject>).map { Array($0) } : nil
+      if isFoundationNull(value) { return nil }
+      let objects = r.isToMany ? managedObjects(in: value) : nil
       guard let objects = r.isToMany ? objects : (value as? ManagedObject).map({ [$0] }) else {
         throw misfit(value, key, r.isToMany ? "a set or array of objects" : "an object")
       }

@@ -27,7 +27,7 @@ extension ManagedObject {
         check.value(try currentValue(property), rules, property.readRules, path: name)
       case .relationship(let r) where r.isToMany:
         guard all || isChanged(property) else { continue }
-        guard !r.rules.isOptional || r.rules.minimumCount > 0 || r.rules.maximumCount > 0 else { continue }
+        guard r.rules.minimumCount > 0 || r.rules.maximumCount > 0 else { continue }
         check.count(try currentToMany(r).count, r.rules)
       case .relationship(let r):
         guard all || isChanged(property), !r.rules.isOptional else { continue }
@@ -52,10 +52,9 @@ extension ManagedObject {
       if property.isTransformed { value = try rules.untransformed(value, path: key, entity: entity.name) }
       check.value(try rules.accept(value, path: key, entity: entity.name), rules, property.readRules, path: key)
     } else if let r = property.relationship {
-      let value = unwrapped(value)
+      let value = unwrapped(value).flatMap { isFoundationNull($0) ? nil : $0 }
       if r.isToMany {
-        let objects = (value as? [ManagedObject]).map { Set($0) } ?? value as? Set<ManagedObject>
-        guard let objects = value == nil ? [] : objects else {
+        guard let objects = value.map({ managedObjects(in: $0).map { Set($0) } }) ?? [] else {
           throw misfit(value ?? "nil", key, "a set or array of objects")
         }
         for object in objects { try checkDestination(object, r) }

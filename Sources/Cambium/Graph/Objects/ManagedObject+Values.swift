@@ -64,6 +64,10 @@ extension ManagedObject {
   /// element that is missing takes its default (see ``CompositeAttributeDescription``), and one that is `nil` becomes
   /// null. An element that the composite does not have, or a value that its element cannot hold, is refused as a whole.
   ///
+  /// Objects of Foundation's are taken as what they stand for, also where they arrive as `Any`, as in a dictionary of
+  /// JSON: `NSNumber`, `NSString`, `NSDate`, `NSData`, sets and arrays; `NSNull` is no value. A number becomes what the
+  /// attribute is, so that the `true` of JSON is a Boolean for a Boolean attribute, and 1 for an integer.
+  ///
   /// A transient attribute takes what a stored one of its type does; one without type, and a transformable one, whatever is
   /// given.
   ///
@@ -71,26 +75,28 @@ extension ManagedObject {
   ///   hold (Core Data: `NSInvalidArgumentException`), with the key path of the element in question; the object is
   ///   unchanged then.
   public func set(_ value: Any?, forKey key: String) throws {
-    if info.properties[key] == nil, try setByPrimitiveKey(value, key) { return }
-    let property = try settableProperty(key)
+    if let value, let usual = Value(usual: value), try setStored(usual, key) { return }
+    guard let property = info.properties[key] else {
+      if try !setByPrimitiveKey(value, key) { _ = try settableProperty(key) }
+      return
+    }
+    try requireSettable(property, key)
     if property.isTransient { return try setTransient(value, property) }
     switch property.kind {
     case .attribute(let attribute, let rules):
       var value = value
       if property.isTransformed { value = try rules.untransformed(value, path: key, entity: entity.name) }
       if attribute.type == .objectID { try requireOwnStore(value, key) }
+      if attribute.type == .composite, let composite = unwrapped(value) as? any CompositeRepresentable {
+        return try composite.setManagedValue(of: self, forKey: key)
+      }
       try assign(try rules.accept(value, path: key, entity: entity.name), to: property)
     case .relationship(let r) where r.isToMany:
-      guard let value = unwrapped(value) else { return try assignToMany([], r) }
-      if let objects = value as? [ManagedObject] {
-        try assignToMany(objects, r)
-      } else if let objects = value as? Set<ManagedObject> {
-        try assignToMany(objects.ordered { $0.objectID.reference < $1.objectID.reference }, r)
-      } else {
-        throw misfit(value, key, "a set or array of objects")
-      }
+      guard let value = unwrapped(value), !isFoundationNull(value) else { return try assignToMany([], r) }
+      guard let objects = managedObjects(in: value) else { throw misfit(value, key, "a set or array of objects") }
+      try assignToMany(objects, r)
     case .relationship(let r):
-      guard let value = unwrapped(value) else { return try assignToOne(nil, r) }
+      guard let value = unwrapped(value), !isFoundationNull(value) else { return try assignToOne(nil, r) }
       guard let object = value as? ManagedObject else { throw misfit(value, key, "an object") }
       try assignToOne(object, r)
     }
@@ -149,13 +155,16 @@ extension ManagedObject {
         .invalidArgument, "'\(key)' of '\(entity.name)' is a fetched property, which cannot be set",
         entityName: entity.name, key: key)
     }
-    if property.isDerived {
-      throw CambiumError(
-        .invalidArgument,
-        "'\(key)' of '\(entity.name)' is derived from '\(property.rules?.derivation ?? "")' when the object is saved, and "
-          + "cannot be set", entityName: entity.name, key: key)
-    }
+    try requireSettable(property, key)
     return property
+  }
+
+  private func requireSettable(_ property: PropertyInfo, _ key: String) throws {
+    guard property.isDerived else { return }
+    throw CambiumError(
+      .invalidArgument,
+      "'\(key)' of '\(entity.name)' is derived from '\(property.rules?.derivation ?? "")' when the object is saved, and "
+        + "cannot be set", entityName: entity.name, key: key)
   }
 
   // MARK: By key path
