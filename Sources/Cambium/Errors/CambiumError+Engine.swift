@@ -49,9 +49,16 @@ extension CambiumError {
   init(_ blocks: [CambiumEngine.MigrationBlock]) {
     var code = Code.migration
     if case .duplicate? = blocks.first?.reason { code = .migrationConstraintViolation }
+    if case .ambiguousInverse? = blocks.first?.reason { code = .inferredMappingModel }
+    let texts = blocks.map { block in
+      guard case .ambiguousInverse = block.reason, let property = block.property else { return block.description }
+      return block.description
+        + ", or migrate by MappingModel.byName(from:to:), where the last that leads there keeps it; an entity mapping for "
+        + "\(block.entity) with a policy that sets '\(property)' chooses another"
+    }
     self.init(
-      code, "Cannot migrate store in-place: " + blocks.map { $0.description }.joined(separator: "; "),
-      entityName: blocks.first?.entity, key: blocks.first?.property, underlying: blocks)
+      code, "Cannot migrate store in-place: " + texts.joined(separator: "; "), entityName: blocks.first?.entity,
+      key: blocks.first?.property, underlying: blocks)
   }
 
   /// Gives a kernel error a code.

@@ -20,7 +20,8 @@ extension PersistentStoreCoordinator {
   /// Does everything that was put off. Core Data: the same name. Objects can be fetched and saved meanwhile. If the process
   /// ends before, the rest is there to be done; nothing of it has to be.
   ///
-  /// - Throws: ``CambiumError`` if a store cannot be written.
+  /// - Throws: ``CambiumError`` if a store cannot be written; ``CambiumError/Code/fileWriteNoPermission`` if a read-only
+  ///   store has such work, after that of the others was done.
   @_optimize(none)
   public func finishDeferredLightweightMigration() throws {
     try finishDeferredLightweightMigration(within: DeferredMigrationBudget())
@@ -32,7 +33,8 @@ extension PersistentStoreCoordinator {
   ///   - rowsAtATime: The rows that a part goes through; each part is a commit of its own.
   ///   - goesOn: Asked before every part, with what is left to do; `false` stops. What was done stays done.
   /// - Returns: Whether everything is done.
-  /// - Throws: ``CambiumError`` if a store cannot be written.
+  /// - Throws: ``CambiumError`` if a store cannot be written; ``CambiumError/Code/fileWriteNoPermission`` if a read-only
+  ///   store has such work, after that of the others was done.
   @discardableResult
   @_optimize(none)
   public func finishDeferredLightweightMigration(
@@ -42,16 +44,20 @@ extension PersistentStoreCoordinator {
       guard store.uses.begin() else { throw CambiumError(StoreError.closed) }
       defer { store.uses.end() }
       var isLeft = true
+      var isBegun = false
       while isLeft {
         let tasks = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
         if tasks.isEmpty { break }
         if !goesOn(tasks) { return false }
+        isBegun = true
         try store.requireUnmoved()
         isLeft = try mapping(.migration) { () throws(EngineError) in
           try store.currentEngine().runDeferredTask(maximumRows: rowsAtATime)
         }
       }
+      if isBegun { store.logFinished("what migrations put off") }
     }
+    try requireNoReadOnlyTasks()
     return true
   }
 
@@ -69,7 +75,8 @@ extension PersistentStoreCoordinator {
   ///   - isExpired: Asked before every part; `true` stops.
   ///   - progress: Told after every part, on the thread of the call.
   /// - Returns: Whether everything is done.
-  /// - Throws: ``CambiumError`` if a store cannot be written.
+  /// - Throws: ``CambiumError`` if a store cannot be written; ``CambiumError/Code/fileWriteNoPermission`` if a read-only
+  ///   store has such work, after that of the others was done.
   @discardableResult
   @_optimize(none)
   public func finishDeferredLightweightMigration(
@@ -84,11 +91,13 @@ extension PersistentStoreCoordinator {
       defer { store.uses.end() }
       // Parts that nobody waited for are made durable in the end, whatever ends the work.
       defer { _ = try? store.currentEngine().kernel.makeDurable() }
+      var isBegun = false
       while true {
         let tasks = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
         guard let task = tasks.first else { break }
         let began = clock.now
         if isExpired() { return false }
+        isBegun = true
         try store.requireUnmoved()
         guard let limit = allowance.limit(of: task, after: began - start) else { return false }
         var turn = began
@@ -104,13 +113,16 @@ extension PersistentStoreCoordinator {
         if let next = part.nextRow { present.nextRow = next }
         progress(DeferredMigrationProgress(task: present, rows: allowance.total, tasksLeft: now.count))
       }
+      if isBegun { store.logFinished("what migrations put off") }
     }
+    try requireNoReadOnlyTasks()
     return true
   }
 
   /// Does the first task that was put off, to its end. Core Data: the same name. Nothing if there is none.
   ///
-  /// - Throws: ``CambiumError`` if a store cannot be written.
+  /// - Throws: ``CambiumError`` if a store cannot be written; ``CambiumError/Code/fileWriteNoPermission`` if a read-only
+  ///   store has such work, after that of the others was done.
   @_optimize(none)
   public func finishDeferredLightweightMigrationTask() throws {
     for store in persistentStores where !store.isReadOnly {
@@ -122,8 +134,31 @@ extension PersistentStoreCoordinator {
         try store.requireUnmoved()
         _ = try mapping(.migration) { () throws(EngineError) in try store.currentEngine().runDeferredTask() }
         let left = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
-        if !(left.first?.isSame(as: first) ?? false) { return }
+        if left.first?.isSame(as: first) ?? false { continue }
+        return store.logFinished(first.subject)
       }
     }
+    try requireNoReadOnlyTasks()
+  }
+
+  /// Throws if a read-only store has work that was put off. Who asks for a task after another, until none is left, would
+  /// ask for ever.
+  private func requireNoReadOnlyTasks() throws {
+    for store in persistentStores where store.isReadOnly {
+      let tasks = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
+      guard let first = tasks.first else { continue }
+      var error = CambiumError(
+        .fileWriteNoPermission,
+        "the store is read-only, and a migration has put off work in it (\(first)): open it for writing to finish that, or "
+          + "leave it, since nothing needs it done")
+      error.storeURL = store.url
+      throw error
+    }
+  }
+}
+
+extension PersistentStore {
+  fileprivate func logFinished(_ work: String) {
+    DebugLog.write(.migration, "\(url?.lastPathComponent ?? "memory"): finished \(work)")
   }
 }

@@ -50,7 +50,8 @@ enum OpenStores {
       var failure: EngineError?
       var isReplaced = false
       do {
-        return try registry.open(path: path, access: options.isReadOnly ? .readOnly : .readWrite, sharing: sharing) {
+        let store = try registry.open(path: path, access: options.isReadOnly ? .readOnly : .readWrite, sharing: sharing)
+        {
           (device) throws(StoreError) in
           // A migration may put another file in this one's place until the locks are taken. The path leads to that file
           // then, and this one may be refused as lost.
@@ -69,6 +70,12 @@ enum OpenStores {
           try? kernel.close()
           throw .misuse("the engine could not open the store")
         }
+        guard store.kernel.isReadOnly, !options.isReadOnly else { return store }
+        try close(store)
+        throw CambiumError(
+          .fileWriteNoPermission,
+          "the store is open in this process for reading only, by another coordinator, so that nobody here can write: open "
+            + "it there for writing as well, or remove it there first")
       } catch {
         if let failure { throw failure }
         if !isReplaced { throw error }

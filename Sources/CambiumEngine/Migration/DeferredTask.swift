@@ -32,13 +32,17 @@ public struct DeferredTask: Sendable, Equatable {
   /// One line: what there is to do.
   @_optimize(none)
   public var description: String {
-    let what: String
-    switch kind {
-    case .rewriteRows: what = "rewrite the rows of \(entity), which are as an earlier model had them"
-    case .buildIndex: what = "build index \(entity).\(index ?? "")"
-    }
     let freed = kind == .rewriteRows ? freedBytes.map { ", of which about \($0) will be free" } ?? "" : ""
-    return what + " (\(rows) rows, \(bytes) bytes\(freed)" + (nextRow > 0 ? ", begun)" : ")")
+    return subject + " (\(rows) rows, \(bytes) bytes\(freed)" + (nextRow > 0 ? ", begun)" : ")")
+  }
+
+  /// What there is to do, without how much of it.
+  @_optimize(none)
+  package var subject: String {
+    switch kind {
+    case .rewriteRows: "rewrite the rows of \(entity), which are as an earlier model had them"
+    case .buildIndex: "build index \(entity).\(index ?? "")"
+    }
   }
 
   /// Whether both are the same task, however far it has come.

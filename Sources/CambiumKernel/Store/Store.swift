@@ -15,6 +15,8 @@ public final class Store: @unchecked Sendable {
   /// How many threads the work of one call may be divided among: see ``StoreOptions/maximumThreads``.
   public let threadCount: Int
   let options: StoreOptions
+  /// Whether the store was opened for reading only.
+  public var isReadOnly: Bool { options.isReadOnly }
   /// The length of a page in bytes, as the store was made.
   public let pageSize: Int
   let storeSeed: UInt64

@@ -34,6 +34,31 @@ import Testing
     return try directory.container(model: model(false)) { $0.setOption(true, forKey: Self.key) }
   }
 
+  /// Who finishes the work of a read-only store is told that it can't be: a loop until nothing is left would never end.
+  @Test func readOnlyStoresAreNotFinished() throws {
+    let directory = try TemporaryDirectory()
+    withExtendedLifetime(try prepared(directory)) {}
+    let coordinator = try directory.container(model: model(false)) { $0.isReadOnly = true }.persistentStoreCoordinator
+    #expect(try coordinator.deferredLightweightMigrationTasks().count == 2)
+    let calls: [() throws -> Void] = [
+      coordinator.finishDeferredLightweightMigration, coordinator.finishDeferredLightweightMigrationTask,
+      { try coordinator.finishDeferredLightweightMigration { _ in true } },
+      { try coordinator.finishDeferredLightweightMigration(within: DeferredMigrationBudget(pages: 4)) },
+    ]
+    for call in calls {
+      let error = cambiumError(call)
+      #expect(error?.code == .fileWriteNoPermission && error?.message.contains("the store is read-only") == true)
+      #expect(error?.storeURL?.lastPathComponent == "flights.cambium")
+    }
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    let writing = try directory.container(model: model(false)).persistentStoreCoordinator
+    try writing.finishDeferredLightweightMigration()
+    // With nothing left there is nothing to refuse.
+    let url = directory.url.appendingPathComponent("flights.cambium")
+    try coordinator.addPersistentStore(type: .file, at: url, isReadOnly: true)
+    for call in calls { try call() }
+  }
+
   @Test func nothingIsBegunWithoutABudget() throws {
     let directory = try TemporaryDirectory()
     let coordinator = try prepared(directory).persistentStoreCoordinator

@@ -159,13 +159,46 @@ extension MigrationTests {
     let gone = try Self.lines(file) { try open() }
     #expect(
       gone == [
-        "stage '2 to 3': didMigrateHandler", "stage 'stars', from \(sums[1]) to \(sums[3])", "step 1: write the model",
+        "stage '2 to 3': didMigrateHandler", "stage '2 to 3': finished", "stage 'stars', from \(sums[1]) to \(sums[3])",
+        "step 1: write the model",
         "step 2: keep the rows of Note, to be read as the new model has them", "migrated, model \(sums[3])",
       ])
+    let finished = try Self.lines(file) {
+      let coordinator = try directory.container(model: try Notes.model(5)).persistentStoreCoordinator
+      #expect(try coordinator.deferredLightweightMigrationTasks().isEmpty)
+    }
+    #expect(finished.isEmpty)
     let back = try Self.lines(file) {
       try directory.container(model: try Notes.model(5)).persistentStoreCoordinator.rollBackMigration()
     }
     #expect(back == ["went back behind the migration"])
     #expect(try Notes.stored(directory) == "3")
+  }
+
+  /// A lightweight step has the name of the stage that it departs by, also where a custom stage follows.
+  @Test func stepsHaveTheNameOfTheirStage() throws {
+    typealias Notes = NoteVersions
+    let directory = try TemporaryDirectory()
+    try Notes.fill(directory, 1)
+    let lines = try Self.lines("flights.cambium") {
+      _ = try Notes.open(directory, 3, [Notes.lightweight(1, named: "amounts"), try Notes.reading()])
+    }
+    let sums = (1...3).map { Notes.checksum($0) }
+    #expect(lines.first == "stage 'amounts', from \(sums[0]) to \(sums[1])")
+    #expect(lines.contains("stage '2 to 3', from \(sums[1]) to \(sums[2])"))
+  }
+
+  /// Work that was put off is logged when it is done.
+  @Test func finishingIsLogged() throws {
+    let directory = try TemporaryDirectory()
+    try Self.fillAll(directory, "later", same: false)
+    let container = try directory.container("later", model: Self.after()) { $0.shouldDeferLightweightMigration = true }
+    let coordinator = container.persistentStoreCoordinator
+    let first = try #require(coordinator.deferredLightweightMigrationTasks().first)
+    let one = try Self.lines("later.cambium") { try coordinator.finishDeferredLightweightMigrationTask() }
+    #expect(one == ["finished \(first.subject)"])
+    let rest = try Self.lines("later.cambium") { try coordinator.finishDeferredLightweightMigration() }
+    #expect(rest == ["finished what migrations put off"])
+    #expect(try Self.lines("later.cambium") { try coordinator.finishDeferredLightweightMigration() } == [])
   }
 }

@@ -286,6 +286,39 @@ import Testing
     #expect(try context.all("Pilot", "licence.number == 7 AND flights.@count == 1").count == 1)
   }
 
+  /// The error of a new to-one inverse that would have to choose names the mapping to write, and that mapping migrates the store.
+  @Test func ambiguousInversesAreMigratedByTheMappingThatTheErrorNames() throws {
+    let directory = try TemporaryDirectory()
+    func model(_ isNew: Bool) throws -> ManagedObjectModel {
+      try ManagedObjectModel {
+        Entity("Pilot") {
+          Attribute("name", .string)
+          ToOne("aircraft", "Aircraft", inverse: isNew ? "pilot" : nil)
+        }
+        Entity("Aircraft") {
+          Attribute("tailNumber", .string)
+          if isNew { ToOne("pilot", "Pilot", inverse: "aircraft") }
+        }
+      }
+    }
+    do {
+      let context = try directory.container(model: model(false)).viewContext
+      let shared = try context.make("Aircraft", ["tailNumber": "N1"])
+      for name in ["A", "B"] { try context.make("Pilot", ["name": name, "aircraft": shared]) }
+      try context.make("Pilot", ["name": "C", "aircraft": context.make("Aircraft", ["tailNumber": "N2"])])
+      try context.save()
+    }
+    let error = try #require(cambiumError { _ = try directory.container(model: model(true)) })
+    #expect(error.code.rawValue == 134190 && error.entityName == "Aircraft" && error.key == "pilot")
+    #expect(error.message.contains("MappingModel.byName(from:to:)"))
+    let mapping = try MappingModel.byName(from: model(false), to: model(true))
+    let container = try directory.container(model: model(true)) { $0.mappingModels = [mapping] }
+    let context = container.viewContext
+    #expect(try context.all("Aircraft", "tailNumber == 'N1' AND pilot.name IN {'A', 'B'}").count == 1)
+    #expect(try context.all("Pilot", "aircraft.tailNumber == 'N1'").count == 1)
+    #expect(try context.all("Pilot", "name == 'C' AND aircraft.tailNumber == 'N2'").count == 1)
+  }
+
   /// Indexes, defaults and delete rules are no part of a model's version.
   @Test func indexesAreTakenOverWithoutAMigration() throws {
     let directory = try TemporaryDirectory()

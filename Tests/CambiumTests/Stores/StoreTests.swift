@@ -95,6 +95,20 @@ import Testing
     #expect(try moved.all("Pilot").map { $0.value(forKey: "name") as? String } == ["Ada"])
   }
 
+  /// A store that is open for reading only, by another coordinator, is not opened for writing: saves would be refused.
+  @Test func aStoreThatIsOpenForReadingOnly() throws {
+    let directory = try TemporaryDirectory()
+    _ = try directory.container()
+    let reading = try directory.container { $0.isReadOnly = true }.persistentStoreCoordinator
+    let error = cambiumError { _ = try directory.container() }
+    #expect(error?.code == .fileWriteNoPermission && error?.message.contains("for reading only, by another") == true)
+    _ = try directory.container { $0.isReadOnly = true }
+    for store in reading.persistentStores { try reading.remove(store) }
+    let context = try directory.container().viewContext
+    try context.make("Pilot", ["name": "Ada"])
+    try context.save()
+  }
+
   @Test func readOnly() throws {
     let directory = try TemporaryDirectory()
     do {

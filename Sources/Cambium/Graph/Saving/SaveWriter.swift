@@ -218,9 +218,7 @@ final class SaveWriter {
       }
     }
     guard !id.isTemporaryID else {
-      refusal = CambiumError(
-        .managedObjectReferentialIntegrity,
-        "a relationship leads to \(id), which is neither saved nor inserted in this context", objectID: id)
+      refusal = batch.unsavedDestination(id)
       throw .misuse("a relationship leads to an object that is not saved")
     }
     return reference

@@ -83,7 +83,9 @@ struct StagedMigration {
     case .custom(let stage, let next): try run(stage, store, next)
     case .lightweight(let from, let to, let model):
       let (source, goal) = (plan.versions[from], plan.versions[to])
-      DebugLog.write(.migration, "\(file): stage \(goal.stage.name), from \(source.checksum) to \(goal.checksum)")
+      // A version that a custom stage leads to has that stage, which is over.
+      let stage = source.stage is CustomMigrationStage ? goal.stage : source.stage
+      DebugLog.write(.migration, "\(file): stage \(stage.name), from \(source.checksum) to \(goal.checksum)")
       let failure: CambiumError
       do {
         return try migrate(store, to: model, stage: nil)
@@ -124,6 +126,7 @@ struct StagedMigration {
       try call(handler, "didMigrateHandler", stage, store, model)
     }
     try store.write { (t) throws(EngineError) in try t.setStageRecord(next, replacing: record) }
+    if next == nil { DebugLog.write(.migration, "\(file): stage \(stage.name): finished") }
     return true
   }
 
@@ -197,7 +200,10 @@ struct StagedMigration {
       close(container)
       if let earlier { close(earlier) }
     }
-    do { try handler(manager, stage) } catch {
+    do {
+      try handler(manager, stage)
+      try requireSaved(container.viewContext, by: name)
+    } catch {
       let detail = (error as? CambiumError)?.message ?? "\(error)"
       throw CambiumError(
         .migration,
@@ -215,6 +221,19 @@ struct StagedMigration {
           + "called: a handler must not migrate the store, nor undo a migration of it, nor may another process while this one "
           + "is suspended. What is left of the stages is done when the store is next opened")
     }
+  }
+
+  /// Throws if a handler has left changes in its container's context: they would be lost without a word.
+  private func requireSaved(_ context: ManagedObjectContext, by handler: String) throws {
+    guard context.hasChanges else { return }
+    let changes = [
+      (context.insertedObjects.count, "inserted"), (context.updatedObjects.count, "changed"),
+      (context.deletedObjects.count, "deleted"),
+    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    throw CambiumError(
+      .migration,
+      "it has returned with unsaved changes of the container's viewContext (\(changes)). End the handler with save(), or "
+        + "with rollback()")
   }
 
   /// Ends the use of a container on a store that is open.

@@ -63,6 +63,45 @@ import Testing
     #expect(cambiumError { try context.save() }?.code == .validationMissingMandatoryProperty)
   }
 
+  /// A required to-many relationship may be empty, unless it has a minimum count. Core Data's rule.
+  @Test(arguments: [0, 1]) func requiredToManyRelationships(minimum: Int) throws {
+    let model = try ManagedObjectModel {
+      Entity("Team") { ToMany("members", "Member", inverse: "team", optional: false, minimum: minimum) }
+      Entity("Member") { ToOne("team", "Team", inverse: "members") }
+    }
+    let context = try memoryContainer(model).viewContext
+    let team = try context.make("Team", [:])
+    let code = cambiumError { try context.save() }?.code
+    #expect(code == (minimum == 0 ? nil : .validationRelationshipLacksMinimumCount))
+    let member = try context.make("Member", ["team": team])
+    try context.save()
+    context.delete(member)
+    #expect(cambiumError { try context.save() }?.code == code)
+  }
+
+  /// The error of a relationship to an object that is not saved names who leads there, and by what.
+  @Test func relationshipsToUnsavedObjects() throws {
+    let model = try ManagedObjectModel {
+      Entity("Team") {
+        ToOne("captain", "Member")
+        ToMany("members", "Member")
+        ToMany("bench", "Member", ordered: true)
+      }
+      Entity("Member") { Attribute("name", .string) }
+    }
+    for key in ["captain", "members", "bench"] {
+      let context = try memoryContainer(model).viewContext
+      try context.make("Team", [:])
+      let team = try context.make("Team", [:])
+      let member = try context.make("Member", [:])
+      try team.set(key == "captain" ? member : [member] as Any, forKey: key)
+      context.delete(member)
+      let error = try #require(cambiumError { try context.save() })
+      #expect(error.code.rawValue == 133000 && error.entityName == "Team" && error.key == key)
+      #expect(error.objectID == team.objectID && error.message.contains("'\(key)' of \(team.objectID) leads to"))
+    }
+  }
+
   @Test func conflicts() throws {
     let container = try memoryContainer()
     let mine = container.viewContext

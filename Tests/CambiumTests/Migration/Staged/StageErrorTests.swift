@@ -35,6 +35,26 @@ import Testing
     _ = try StagedMigrationManager([try Notes.custom(1, 2), try Notes.custom(2, 3), Notes.lightweight(4)])
   }
 
+  /// What a handler leaves unsaved would be lost: the stage fails, and is finished when the handler saves.
+  @Test func handlersHaveToSave() throws {
+    let directory = try TemporaryDirectory()
+    try Notes.fill(directory, 2)
+    let stage = try Notes.custom(2, 3)
+    var saves = false
+    stage.willMigrateHandler = { manager, _ in
+      let context = try #require(manager.container?.viewContext)
+      for note in try context.all("Note", "number != nil") { try note.set(nil, forKey: "number") }
+      if saves { try context.save() }
+    }
+    let error = cambiumError { _ = try Notes.open(directory, 3, [stage]) }
+    #expect(error?.code == .migration)
+    #expect(error?.message.contains("unsaved changes of the container's viewContext (\(Notes.count) changed)") == true)
+    #expect(try Notes.stored(directory) == "2")
+    saves = true
+    _ = try Notes.open(directory, 3, [stage])
+    #expect(try Notes.stored(directory) == "3")
+  }
+
   @Test func whatIsNoVersionIsRefused() throws {
     let none = cambiumError { _ = try StagedMigrationManager([LightweightMigrationStage([] as [String])]) }
     #expect(none?.code == .invalidArgument && none?.message.contains("lists no version") == true)

@@ -100,7 +100,8 @@ import Testing
     case .backwards: return error?.code.rawValue == 134506
     case .notInferable: return error?.code.rawValue == 134100 && !(error?.underlyingErrors.isEmpty ?? true)
     case .blocked:
-      return [134110, 134111].contains(error?.code.rawValue) && error?.message.hasPrefix("Cannot migrate store") == true
+      return [134110, 134111, 134190].contains(error?.code.rawValue)
+        && error?.message.hasPrefix("Cannot migrate store") == true
     }
   }
 }
