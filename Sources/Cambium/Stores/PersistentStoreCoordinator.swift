@@ -301,12 +301,14 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
 
   // MARK: Classes of objects
 
-  /// Returns the class that was fixed for an entity of which the model names none. If there is none yet, it is `first`.
-  func fixedClass(forEntity name: String, first: AnyClass) -> AnyClass {
+  /// Returns the class that was fixed for an entity of which the model names none, and whether it is fixed just now. If
+  /// there is none yet, it is `first`.
+  @discardableResult
+  func fixedClass(forEntity name: String, first: AnyClass) -> (found: AnyClass, isNew: Bool) {
     lock.locked {
-      if let known = classes[name] { return known }
+      if let known = classes[name] { return (known, false) }
       classes[name] = first
-      return first
+      return (first, true)
     }
   }
 

@@ -16,7 +16,10 @@ public struct CompositeElements: Sendable {
   private(set) var isUnstorable = false
 
   /// No elements.
-  public init() { self.init(CompositeValue(), nil) }
+  public init() {
+    // Most composites have a few, and arrays that grow by one element at a time are copied for each.
+    self.init(CompositeValue(capacity: 4), nil)
+  }
 
   /// Makes the elements of a dictionary, such as ``CompositeRepresentable/compositeValues``; `nil` if one of its values
   /// cannot be stored.

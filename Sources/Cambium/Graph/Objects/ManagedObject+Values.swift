@@ -75,7 +75,9 @@ extension ManagedObject {
   ///   hold (Core Data: `NSInvalidArgumentException`), with the key path of the element in question; the object is
   ///   unchanged then.
   public func set(_ value: Any?, forKey key: String) throws {
-    if let value, let usual = Value(usual: value), try setStored(usual, key) { return }
+    // Most values are of a few types, and most properties are stored attributes: this needs no cast and no look-up in a
+    // dictionary.
+    if let usual = value.map({ Value(usual: $0) }) ?? .null, try setStored(usual, key) { return }
     guard let property = info.properties[key] else {
       if try !setByPrimitiveKey(value, key) { _ = try settableProperty(key) }
       return
@@ -87,7 +89,7 @@ extension ManagedObject {
       var value = value
       if property.isTransformed { value = try rules.untransformed(value, path: key, entity: entity.name) }
       if attribute.type == .objectID { try requireOwnStore(value, key) }
-      if attribute.type == .composite, let composite = unwrapped(value) as? any CompositeRepresentable {
+      if attribute.type == .composite, let composite = value as? any CompositeRepresentable {
         return try composite.setManagedValue(of: self, forKey: key)
       }
       try assign(try rules.accept(value, path: key, entity: entity.name), to: property)
@@ -96,9 +98,9 @@ extension ManagedObject {
       guard let objects = managedObjects(in: value) else { throw misfit(value, key, "a set or array of objects") }
       try assignToMany(objects, r)
     case .relationship(let r):
+      if let object = value as? ManagedObject { return try assignToOne(object, r) }
       guard let value = unwrapped(value), !isFoundationNull(value) else { return try assignToOne(nil, r) }
-      guard let object = value as? ManagedObject else { throw misfit(value, key, "an object") }
-      try assignToOne(object, r)
+      throw misfit(value, key, "an object")
     }
   }
 

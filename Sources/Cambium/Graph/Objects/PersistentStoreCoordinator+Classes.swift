@@ -7,7 +7,14 @@ extension PersistentStoreCoordinator {
     for entity: EntityInfo, first: ManagedObject.Type = ManagedObject.self
   ) -> ManagedObject.Type {
     if makesPlainObjects { return ManagedObject.self }
-    let found: AnyClass = entity.objectClass ?? fixedClass(forEntity: entity.name, first: first)
+    let found: AnyClass
+    if let named = entity.objectClass {
+      found = named
+    } else {
+      let fixed = fixedClass(forEntity: entity.name, first: first)
+      if fixed.isNew, first == ManagedObject.self { noteMissingClass(of: entity.description) }
+      found = fixed.found
+    }
     // The class is ``ManagedObject`` or a subclass, because only ``EntityDescription/managedObjectClass`` and this function set it. A
     // checked cast would take time for each object.
     return unsafeBitCast(found, to: ManagedObject.Type.self)

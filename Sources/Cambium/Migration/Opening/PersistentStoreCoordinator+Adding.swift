@@ -49,6 +49,7 @@ extension PersistentStoreCoordinator {
 
   private func add(_ description: PersistentStoreDescription, tells: Bool) throws -> PersistentStore {
     let model = try managedObjectModel.takeIntoUse()
+    try findNamedClasses()
     if let name = description.configuration, managedObjectModel.entities(forConfigurationName: name) == nil {
       throw CambiumError(.persistentStoreOpen, "the model has no configuration '\(name)'")
     }
