@@ -167,7 +167,7 @@ import Testing
   /// A store of a model with some objects, some of them in pages; of each entity, if `each` is set.
   static func store(
     _ definition: SchemaDefinition, _ random: inout SplitMix64, on device: MemoryDevice = MemoryDevice(),
-    nulls: Bool = true, each: Bool = false
+    nulls: Bool = true, each: Bool = false, links: LinkFilling? = nil
   ) throws -> Store {
     let seed = random.next()
     var options = StoreOptions()
@@ -177,7 +177,8 @@ import Testing
     let store = try EntityStore.create(in: kernel, schema: try Schema(definition))
     // In some stores many objects have the same values.
     let repeats = random.oneIn(3)
-    try fill(store, &random, atLeast: each ? 1 : 0, linksAll: random.oneIn(2)) {
+    let filling = links ?? (random.oneIn(2) ? .all : .some)
+    try fill(store, &random, atLeast: each ? 1 : 0, links: filling) {
       value($0, &$1, nulls: nulls, repeats: repeats)
     }
     if random.oneIn(2) { try kernel.checkpoint() }
@@ -214,11 +215,17 @@ import Testing
     }
   }
 
-  /// Fills a store with fewer than `bound` objects of each entity. With `linksAll`, no relationship is left empty that leads
-  /// anywhere, on one side at least, so that it can become a required one.
+  /// Which relationships of generated objects lead anywhere.
+  enum LinkFilling {
+    case none, some
+    /// No relationship that leads anywhere is left empty, on one side at least, so that it can become a required one.
+    case all
+  }
+
+  /// Fills a store with fewer than `bound` objects of each entity.
   static func fill(
     _ store: EntityStore, _ random: inout SplitMix64, fewerThan bound: Int = 8, atLeast least: Int = 0,
-    linksAll: Bool = false, _ value: (AttributeSchema, inout SplitMix64) -> Value
+    links filling: LinkFilling = .some, _ value: (AttributeSchema, inout SplitMix64) -> Value
   ) throws {
     let schema = store.schema
     var generator = random
@@ -242,7 +249,8 @@ import Testing
           }
         }
       }
-      for (row, toOne, toMany) in links(schema, references, &generator, bound, linksAll) {
+      let linked = filling == .none ? [] : links(schema, references, &generator, bound, filling == .all)
+      for (row, toOne, toMany) in linked {
         for (name, target) in toOne { values[row]?.set(toOne: name, target) }
         for (name, targets) in toMany { values[row]?.set(toMany: name, targets) }
       }

@@ -104,6 +104,52 @@ import Testing
     #expect(refusals == ["artsy+energy, version 17 to 18"])
   }
 
+  /// Every version to the next, with all relationships filled and with none: migrated at once, and with what can be put
+  /// off done later; each rolled back as well. Every value is compared.
+  @Test(.enabled(if: Self.realModelsFolder() != nil)) func everyVersionToTheNextAndBack() throws {
+    let root = try #require(Self.realModelsFolder())
+    var random = SplitMix64(seed: testSeed(20_261_130))
+    var (pairs, migrated, putOff, values) = (0, 0, 0, 0)
+    for name in try FileManager.default.contentsOfDirectory(atPath: root.path).sorted() {
+      let folder = root.appendingPathComponent(name)
+      guard let order = try? String(contentsOf: folder.appendingPathComponent("ORDER.txt"), encoding: .utf8) else {
+        continue
+      }
+      let models = try order.split(separator: "\n").map { line in
+        try Self.model(folder, String(line.replacingOccurrences(of: ".xml", with: "")))
+      }
+      for (from, to) in zip(models, models.dropFirst()) {
+        pairs += 1
+        let naive = NaiveMigration(from.definition, to.definition)
+        if !naive.refusals().isEmpty { continue }
+        for round in 0..<4 {
+          let (links, defers) = (round % 2 == 0 ? RandomMigrationTests.LinkFilling.none : .all, round > 1)
+          let text = "\(name), pair \(pairs), links \(links), defers \(defers)"
+          let kernel = try RandomMigrationTests.store(from.definition, &random, nulls: false, each: true, links: links)
+          let store = try EntityStore.open(kernel)
+          let before = try NaiveStore(store)
+          // What stands in the way is what `everyVersionToEveryOther` is about.
+          guard case .migrated(let expected) = naive.migrate(before) else { continue }
+          let after = try store.migrate(to: to.definition, defers: defers, keepsPriorState: true)
+          let difference = expected.difference(from: try NaiveStore(after))
+          #expect(difference == nil, "\(text): \(difference ?? "")")
+          if try !after.deferredTasks().isEmpty { putOff += 1 }
+          while try after.runDeferredTask(maximumRows: 3) {}
+          let finished = expected.difference(from: try NaiveStore(after))
+          #expect(finished == nil, "\(text), finished: \(finished ?? "")")
+          #expect(try after.check().isSound, "\(text)")
+          migrated += 1
+          values += expected.objects.values.reduce(0) { $0 + $1.attributes.count + $1.relationships.count }
+          if from.versionChecksum == to.versionChecksum { continue }
+          let back = before.difference(from: try NaiveStore(after.rollBackMigration(discardsCommits: true)))
+          #expect(back == nil, "\(text), rolled back: \(back ?? "")")
+        }
+      }
+    }
+    print("real models: \(pairs) pairs, \(migrated) migrated and back, \(putOff) with work put off, \(values) values")
+    #expect(pairs >= 57 && migrated >= 150 && putOff >= 20)
+  }
+
   @Test(.enabled(if: Self.realModelsFolder() != nil)) func everyVersionToEveryOther() throws {
     let root = try #require(Self.realModelsFolder())
     var random = SplitMix64(seed: testSeed(20_261_123))
