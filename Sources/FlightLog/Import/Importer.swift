@@ -98,7 +98,7 @@ struct Importer {
     let name = try csv.column("name")
     while try csv.next() {
       let airline = try airlines.object(try csv.text(code), in: context)
-      try placed(csv) { try airline.assign(["name": try csv.optionalText(name)]) }
+      try placed(csv) { try airline.assign(try csv.optionalText(name), to: "name") }
     }
   }
 
@@ -119,10 +119,9 @@ struct Importer {
       let airport = try airports.object(identifier, in: context)
       let named = codes[identifier] ?? []
       try placed(csv) {
-        try airport.assign([
-          "icaoIdentifier": named.count == 1 ? named.first : nil, "name": try csv.optionalText(name),
-          "place": Place(timeZone: try csv.optionalText(timeZone), location: location),
-        ])
+        try airport.assign(named.count == 1 ? named.first : nil, to: "icaoIdentifier")
+        try airport.assign(try csv.optionalText(name), to: "name")
+        try airport.assign(Place(timeZone: try csv.optionalText(timeZone), location: location), to: "place")
       }
     }
   }
@@ -157,12 +156,13 @@ struct Importer {
     while try csv.next() {
       let object = try aircraft.object(try csv.text(tailNumber), in: context)
       try placed(csv) {
-        try object.assign([
-          "year": try csv.optionalInteger(year), "aircraftType": try csv.optionalText(type),
-          "manufacturer": try csv.optionalText(manufacturer), "aircraftModel": try csv.optionalText(model),
-          "engines": try csv.optionalInteger(engines), "seats": try csv.optionalInteger(seats),
-          "engineType": try csv.optionalText(engineType),
-        ])
+        try object.assign(try csv.optionalInteger(year), to: "year")
+        try object.assign(try csv.optionalText(type), to: "aircraftType")
+        try object.assign(try csv.optionalText(manufacturer), to: "manufacturer")
+        try object.assign(try csv.optionalText(model), to: "aircraftModel")
+        try object.assign(try csv.optionalInteger(engines), to: "engines")
+        try object.assign(try csv.optionalInteger(seats), to: "seats")
+        try object.assign(try csv.optionalText(engineType), to: "engineType")
       }
     }
   }
@@ -207,12 +207,16 @@ struct Importer {
     let values = try columns.values(of: csv)
     try placed(csv) {
       let entry = LogEntry(context: context)
-      try entry.assign([
-        "date": values.date, "flightNumber": values.flightNumber, "departure": values.departure,
-        "arrival": values.arrival, "airTime": try csv.optionalInteger(columns.airTime),
-        "distance": try csv.optionalInteger(columns.distance), "airline": airline, "origin": origin,
-        "destination": destination, "aircraft": flown,
-      ])
+      try entry.assign(values.date, to: "date")
+      try entry.assign(values.flightNumber, to: "flightNumber")
+      try entry.assign(values.departure, to: "departure")
+      try entry.assign(values.arrival, to: "arrival")
+      try entry.assign(try csv.optionalInteger(columns.airTime), to: "airTime")
+      try entry.assign(try csv.optionalInteger(columns.distance), to: "distance")
+      try entry.assign(airline, to: "airline")
+      try entry.assign(origin, to: "origin")
+      try entry.assign(destination, to: "destination")
+      try entry.assign(flown, to: "aircraft")
     }
   }
 

@@ -22,6 +22,22 @@ import Cambium
   var compositeValues: [String: Any] {
     ["scheduled": scheduled as Any, "actual": actual as Any, "delay": delay as Any]
   }
+
+  // Every flight has two of these, so they take the quick way as well.
+
+  init?(compositeElements elements: CompositeElements) {
+    scheduled = elements["scheduled"]
+    actual = elements["actual"]
+    delay = elements["delay"]
+  }
+
+  var compositeElements: CompositeElements? {
+    var elements = CompositeElements()
+    elements["scheduled"] = scheduled
+    elements["actual"] = actual
+    elements["delay"] = delay
+    return elements
+  }
 }
 
 /// The composite `Location`: degrees and feet.

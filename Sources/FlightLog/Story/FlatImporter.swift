@@ -17,16 +17,22 @@ struct FlatImporter {
     while count < flightLimit, try csv.next() {
       let values = try columns.values(of: csv)
       let tailNumber = try csv.optionalText(columns.tailNumber)
-      try LogEntry(context: context).assign([
-        "date": values.date, "flightNumber": values.flightNumber,
-        "departureScheduled": values.departure.scheduled, "departureActual": values.departure.actual,
-        "departureDelay": values.departure.delay, "arrivalScheduled": values.arrival.scheduled,
-        "arrivalActual": values.arrival.actual, "arrivalDelay": values.arrival.delay,
-        "airTime": try csv.optionalInteger(columns.airTime), "distance": try csv.optionalInteger(columns.distance),
-        "carrier": try csv.text(columns.carrier), "tailNumber": tailNumber,
-        "aircraftType": tailNumber.flatMap { types[$0] }, "origin": try csv.text(columns.origin),
-        "destination": try csv.text(columns.destination),
-      ])
+      let entry = LogEntry(context: context)
+      try entry.assign(values.date, to: "date")
+      try entry.assign(values.flightNumber, to: "flightNumber")
+      try entry.assign(values.departure.scheduled, to: "departureScheduled")
+      try entry.assign(values.departure.actual, to: "departureActual")
+      try entry.assign(values.departure.delay, to: "departureDelay")
+      try entry.assign(values.arrival.scheduled, to: "arrivalScheduled")
+      try entry.assign(values.arrival.actual, to: "arrivalActual")
+      try entry.assign(values.arrival.delay, to: "arrivalDelay")
+      try entry.assign(try csv.optionalInteger(columns.airTime), to: "airTime")
+      try entry.assign(try csv.optionalInteger(columns.distance), to: "distance")
+      try entry.assign(try csv.text(columns.carrier), to: "carrier")
+      try entry.assign(tailNumber, to: "tailNumber")
+      try entry.assign(tailNumber.flatMap { types[$0] }, to: "aircraftType")
+      try entry.assign(try csv.text(columns.origin), to: "origin")
+      try entry.assign(try csv.text(columns.destination), to: "destination")
       count += 1
       if count % Importer.batchSize == 0 {
         try context.save()

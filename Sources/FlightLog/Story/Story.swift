@@ -122,12 +122,10 @@ struct Story {
         if entries.isEmpty { return }
         for entry in entries {
           func code(_ key: String) -> String? { entry.value(forKey: key) as? String }
-          try entry.assign([
-            "airline": try code("carrierCode").map { try objects.airline($0) },
-            "origin": try code("originCode").map { try objects.airport($0) },
-            "destination": try code("destinationCode").map { try objects.airport($0) },
-            "aircraft": try code("aircraftTailNumber").map { try objects.aircraft($0) },
-          ])
+          try entry.assign(try code("carrierCode").map { try objects.airline($0) }, to: "airline")
+          try entry.assign(try code("originCode").map { try objects.airport($0) }, to: "origin")
+          try entry.assign(try code("destinationCode").map { try objects.airport($0) }, to: "destination")
+          try entry.assign(try code("aircraftTailNumber").map { try objects.aircraft($0) }, to: "aircraft")
         }
         try objects.saveBatch()
       }
