@@ -117,7 +117,7 @@ import Testing
     ("color == 1", .unknownKeyPath), ("colorScheme.fourth == 'x'", .unknownKeyPath),
     ("owner.hours == 1", .unknownKeyPath),
     ("ANY logEntries.x == 1", .unknownKeyPath), ("engines == 1 AND (TRUEPREDICATE OR x == 1)", .unknownKeyPath),
-    ("engines == '1'", .typeMismatch), ("tailNumber == 1", .typeMismatch), ("built == '2020-01-01'", .typeMismatch),
+    ("engines == '1'", .typeMismatch), ("tailNumber == 1", .typeMismatch), ("built == '2020-02-30'", .typeMismatch),
     ("built > 5", .typeMismatch), ("-1 / 6 == built - 0", .typeMismatch),
     ("token == 'x'", .typeMismatch), ("owner == 'x'", .typeMismatch),
     ("owner < SELF", .typeMismatch),

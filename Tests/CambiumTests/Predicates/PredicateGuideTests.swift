@@ -61,6 +61,8 @@ import Testing
     ("age * 2 == 62", [], ["Ben"]), ("age ** 2 > 2000", [], ["Nick"]), ("(age + 9) / 2.0 == 20", [], ["Ben"]),
     ("modulus:by:(age, 2) == 0", [], ["Matt"]), ("uppercase(firstName) == 'BEN'", [], ["Ben"]),
     ("birthday < CAST(100, 'NSDate')", [], ["Matt", "Melissa", "Nick"]),
+    ("birthday < '2001-01-01T00:01:40Z'", [], ["Matt", "Melissa", "Nick"]),
+    ("birthday >= %@", ["2001-01-01T01:01:40+01:00"], ["Ben", "Zoë"]), ("'2001-01-02' <= birthday", [], []),
     ("TERNARY(isActive == YES, age, 0) > 7", [], ["Ben", "Matt"]),
     ("age == max({31, 8})", [], ["Ben"]), ("age > 1e1 AND age < 0x20", [], ["Ben", "Zoë"]),
     ("SELF == SELF AND firstName ==[c] 'ben'", [], ["Ben"]),

@@ -5,8 +5,8 @@ extension Predicate {
   ///
   /// - key paths exist, and both sides of each comparison can be compared;
   /// - a constant has the type of the attribute that it is compared with, wherever that does not change what is asked: an
-  ///   integer becomes a double, or a double the decimal of its shortest text (0.1), text a UUID or URI, the elements of a
-  ///   composite get their declared order. What the type cannot hold (1.5 for an integer) stays as it is and is compared
+  ///   integer becomes a double, or a double the decimal of its shortest text (0.1), text a UUID or URI, or a date as
+  ///   ``ISODate`` reads it, the elements of a composite get their declared order. What the type cannot hold (1.5 for an integer) stays as it is and is compared
   ///   by its exact value;
   /// - in `constant < keyPath` and the like the key path comes first, and `{…} CONTAINS keyPath` is `keyPath IN {…}`;
   /// - operators, functions and casts of constants alone are computed;
@@ -205,11 +205,19 @@ struct PredicateChecker {
   private func coerced(_ value: Value, for side: Side, _ comparison: Comparison) throws(PredicateError) -> Value {
     guard side.isTyped, let type = side.type, type != .undefined, !value.isNull else { return value }
     if type.isNumeric, value.isNumeric { return type.sameNumber(value) }
+    if type == .date, case .string(let text) = value {
+      do throws(ISODate.Problem) { return .date(try ISODate.seconds(of: text)) } catch {
+        throw mismatch(comparison, error.detail)
+      }
+    }
     let result = if let attribute = side.attribute { attribute.coerce(value) } else { type.coerce(value) }
     if let result { return result }
     let advice: String
     switch type {
-    case .date: advice = "a Date is compared with a date: give one for %@, or CAST(seconds since 2001, \"NSDate\")"
+    case .date:
+      advice =
+        "a Date is compared with a date: give one for %@, or text such as \"2001-03-01\" or \"2001-03-01T14:30:00Z\", or "
+        + "CAST(seconds since 2001, \"NSDate\")"
     case .objectID: advice = "an object is compared with an object, an object ID or nil"
     case .composite: advice = "the value does not fit the composite's elements; compare an element of it"
     case .transformable: advice = "transformed values are compared with nil only"
