@@ -13,7 +13,7 @@ struct BatchValues {
         "'\(info.name)' has no property '\(name)'"
           + (name.utf8.contains(UInt8(ascii: "."))
             ? "; a batch update sets elements of composites by their paths, a batch insert takes the composite as a whole"
-            : info.schema.alternatives),
+            : info.schema.alternatives(to: name)),
         entityName: info.name, key: name)
     }
     func refuse(_ why: String) -> CambiumError {

@@ -7,32 +7,34 @@ extension Schema {
       _ = try resolve(keyPath: keyPath, from: entity)
       return ""
     } catch {
-      guard case .unknownKeyPath(_, _, let holder) = error else { return "" }
+      guard case .unknownKeyPath(_, let component, let holder) = error else { return "" }
       let components = keyPathNames(keyPath)
       // The longest part that leads somewhere leads to the holder: an entity, or a composite attribute.
       for count in stride(from: components.count - 1, to: 0, by: -1) {
         let prefix = components[..<count].joined(separator: ".")
         do throws(SchemaError) {
           guard let attribute = try resolve(keyPath: prefix, from: entity).attribute else { break }
-          return listed(attribute.elements.map { $0.name }, of: holder)
+          return listed(attribute.elements.map { $0.name }, of: holder, instead: component)
         } catch { continue }
       }
-      return self.entity(named: holder)?.alternatives ?? ""
+      return self.entity(named: holder)?.alternatives(to: component) ?? ""
     }
   }
 }
 
 extension EntitySchema {
-  /// The names of the properties, as the end of a message about one that is not there.
-  public var alternatives: String {
-    listed(allAttributes.map { $0.name } + allRelationships.map { $0.name }, of: name)
+  /// The names of the properties, as the end of a message about one that is not there: first the one that was probably
+  /// meant. O(number of properties).
+  public func alternatives(to name: String) -> String {
+    listed(allAttributes.map { $0.name } + allRelationships.map { $0.name }, of: self.name, instead: name)
   }
 }
 
 /// A message is read as a whole: the names of a very large entity are not all in it.
-private func listed(_ names: [String], of holder: String) -> String {
+private func listed(_ names: [String], of holder: String, instead name: String) -> String {
   let most = 40
   if names.isEmpty { return "" }
   let rest = names.count > most ? ", and \(names.count - most) more" : ""
-  return "; \(holder) has \(names.prefix(most).joined(separator: ", "))\(rest)"
+  let guess = suggestion(for: name, among: names)
+  return "\(guess.isEmpty ? ";" : guess) \(holder) has \(names.prefix(most).joined(separator: ", "))\(rest)"
 }

@@ -33,7 +33,8 @@ import Testing
         return error.message
       } catch { return "\(error)" }
     }
-    let boats = "; Boat has sail, length, colors, harbour"
+    let properties = "Boat has sail, length, colors, harbour"
+    let boats = "; did you mean 'sail'? " + properties
     let boat = try context.make("Boat", [:])
     #expect(
       refusal(.unknownKey) { try boat.set("x", forKey: "sial") } == "entity 'Boat' has no property 'sial'" + boats)
@@ -44,14 +45,18 @@ import Testing
       _ = try context.fetch(request)
     }
     #expect(refusal(.invalidPredicate) { try fetch("sial == 'x'") }.hasSuffix("'Boat' has no property 'sial'" + boats))
-    #expect(refusal(.invalidPredicate) { try fetch("harbour.nam == 'x'") }.hasSuffix("; Harbour has name, boats"))
-    #expect(refusal(.invalidPredicate) { try fetch("colors.primry == 'x'") }.hasSuffix("; colors has primary"))
+    #expect(
+      refusal(.invalidPredicate) { try fetch("harbour.nam == 'x'") }.hasSuffix(
+        "; did you mean 'name'? Harbour has name, boats"))
+    #expect(
+      refusal(.invalidPredicate) { try fetch("colors.primry == 'x'") }.hasSuffix(
+        "; did you mean 'primary'? colors has primary"))
     #expect(
       refusal(.invalidPredicate) { try fetch("SUBQUERY(harbour.boats, $b, $b.sial == 'x').@count > 0") }.hasSuffix(
         boats))
     #expect(
       refusal(.unknownKey) { try fetch("TRUEPREDICATE") { $0.relationshipKeyPathsForPrefetching = ["habour"] } }
-        .hasSuffix("'Boat' has no property 'habour'" + boats))
+        .hasSuffix("'Boat' has no property 'habour'; did you mean 'harbour'? " + properties))
     #expect(
       refusal(.unknownKey) {
         _ = try context.execute(BatchInsertRequest(entityName: "Boat", objects: [["sial": "x"]]))
@@ -88,7 +93,10 @@ import Testing
     wide.properties = (0..<45).map { AttributeDescription("a\($0)", .string) }
     let model = ManagedObjectModel(entities: [wide])
     let info = try #require(try model.schema().entity(named: "Wide"))
-    #expect(info.alternatives.hasPrefix("; Wide has a0, a1, ") && info.alternatives.hasSuffix("a39, and 5 more"))
+    #expect(info.alternatives(to: "width").hasPrefix("; Wide has a0, a1, "))
+    // The name that was probably meant is told although it is not among those that are listed.
+    let told = info.alternatives(to: "a440")
+    #expect(told.hasPrefix("; did you mean 'a40'? Wide has a0, ") && told.hasSuffix("a39, and 5 more"))
   }
 
   @Test func codesSayTheirNames() throws {
@@ -123,7 +131,8 @@ import Testing
       findings.map { "\($0.rule) \($0.place)" } == [
         "limits Boat.length", "shared-class Raft", "template Small", "template Boat.longer",
       ])
-    #expect(findings.last?.text.hasSuffix("'Boat' has no property 'lenght'; Boat has length") == true)
+    #expect(
+      findings.last?.text.hasSuffix("'Boat' has no property 'lenght'; did you mean 'length'? Boat has length") == true)
     #expect(findings.first?.description.hasSuffix("exchange them [limits]") == true)
     // The model is not in use for it.
     model.entitiesByName["Boat"]?.attributesByName["length"]?.minimumValue = 1.0

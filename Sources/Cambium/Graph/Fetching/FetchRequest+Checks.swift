@@ -24,7 +24,7 @@ extension FetchRequest {
   private func checkProperty(_ name: String, of info: EntityInfo) throws {
     guard let known = info.properties[name] else {
       throw CambiumError(
-        .unknownKey, "'\(info.name)' has no property '\(name)' to fetch" + info.schema.alternatives,
+        .unknownKey, "'\(info.name)' has no property '\(name)' to fetch" + info.schema.alternatives(to: name),
         entityName: info.name, key: name)
     }
     if known.relationship?.isToMany == true {
@@ -45,7 +45,7 @@ extension FetchRequest {
           throw CambiumError(
             .unknownKey,
             "'\(path)' cannot be prefetched: '\(current?.name ?? "")' has no property '\(name)'"
-              + (current?.schema.alternatives ?? ""), entityName: info.name, key: path)
+              + (current?.schema.alternatives(to: name) ?? ""), entityName: info.name, key: path)
         }
         guard let relationship = property.relationship else {
           throw CambiumError(

@@ -16,7 +16,7 @@ extension ManagedObject {
     if QueueCheck.isOn { QueueCheck.check(self, key) }
     guard let property = info.properties[key] ?? primitiveKey(key).flatMap({ info.properties[$0] }) else {
       throw CambiumError(
-        .unknownKey, "entity '\(entity.name)' has no property '\(key)'" + info.schema.alternatives,
+        .unknownKey, "entity '\(entity.name)' has no property '\(key)'" + info.schema.alternatives(to: key),
         entityName: entity.name, key: key)
     }
     return property
