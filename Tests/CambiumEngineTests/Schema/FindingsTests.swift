@@ -149,6 +149,78 @@ import Testing
     #expect(
       try rules(exampleDefinition(), sync: true).sorted() == [
         "sync Aircraft", "sync Aircraft.logEntries", "sync LogEntry.aircraft", "sync Pilot.vehicles", "sync Vehicle",
+        "sync Vehicle.cached",
+      ])
+  }
+
+  /// Each rule finds its one violation, and no other.
+  @Test func everySyncRule() throws {
+    func findings(
+      _ attribute: AttributeSchema? = nil, unique: [[String]] = [],
+      _ change: (inout RelationshipSchema) -> Void = { _ in }
+    ) throws -> [String] {
+      var relationship = RelationshipSchema("bs", toMany: "B", inverse: "a")
+      change(&relationship)
+      let a = EntitySchema(
+        "A", attributes: [AttributeSchema("x", .string)] + (attribute.map { [$0] } ?? []),
+        relationships: [relationship], unique: unique)
+      let b = EntitySchema(
+        "B", attributes: [AttributeSchema("y", .string)],
+        relationships: [RelationshipSchema("a", to: "A", inverse: relationship.inverse == nil ? nil : "bs")])
+      var definition = SchemaDefinition([a, b])
+      definition.configurations = [ConfigurationSchema("All", entities: ["A", "B"])]
+      return try Schema(definition).syncFindings().map { "\($0.place): \($0.text)" }
+    }
+    func transient(_ type: AttributeType) -> AttributeSchema {
+      var attribute = AttributeSchema("t", type)
+      attribute.isTransient = true
+      return attribute
+    }
+    func required(_ name: String, _ value: Value = .null) -> AttributeSchema {
+      AttributeSchema(name, .string, optional: false, default: value)
+    }
+    #expect(try findings() == [])
+    #expect(
+      try findings(unique: [["x"]]) == ["A: uniqueness constraints cannot be kept by several devices; remove them"])
+    #expect(
+      try findings(transient(.undefined)) == [
+        "A.t: Undefined attributes cannot be mirrored, transient or not; give it a type"
+      ])
+    #expect(
+      try findings(transient(.objectID)) == [
+        "A.t: ObjectID attributes cannot be mirrored, transient or not; use a relationship"
+      ])
+    #expect(
+      try findings(AttributeSchema("o", .objectID)) == [
+        "A.o: ObjectID attributes cannot be mirrored; use a relationship"
+      ])
+    #expect(try findings(transient(.string)) == [])
+    let advice = "make it optional or give it a default: records come in parts"
+    #expect(try findings(required("r")) == ["A.r: " + advice])
+    #expect(try findings(required("r", "a")) == [])
+    #expect(
+      try findings(
+        AttributeSchema("c", elements: [required("in"), AttributeSchema("d", .string, default: "d")], optional: false))
+        == ["A.c.in: " + advice])
+    #expect(
+      try findings(AttributeSchema("c", elements: [AttributeSchema("in", .string)], optional: false)) == [
+        "A.c: " + advice
+      ])
+    #expect(try findings { $0.isOptional = false } == ["A.bs: make it optional: records come one by one"])
+    #expect(try findings { $0.inverse = nil } == ["A.bs: give it an inverse", "B.a: give it an inverse"])
+    #expect(try findings { $0.isOrdered = true }.map { $0.prefix(32) } == ["A.bs: ordered relationships cann"])
+    #expect(
+      try findings { $0.deleteRule = .deny } == [
+        "A.bs: Deny cannot be kept by several devices; use another delete rule"
+      ])
+    var torn = SchemaDefinition([
+      EntitySchema("A", relationships: [RelationshipSchema("b", to: "B", inverse: "a")]),
+      EntitySchema("B", relationships: [RelationshipSchema("a", to: "A", inverse: "b")]),
+    ])
+    torn.configurations = [ConfigurationSchema("Some", entities: ["A"])]
+    #expect(
+      try Schema(torn).syncFindings().map { "\($0)" } == [
+        "A.b: leads out of configuration Some; put both entities into it [sync]"
       ])
   }
 
