@@ -1,3 +1,5 @@
+import CambiumEngine
+
 /// A command line, taken apart: operands in order, and which options were given.
 ///
 /// Options may stand anywhere; after `--` everything is an operand. The value of an option is the next argument,
@@ -47,7 +49,10 @@ struct Arguments {
       } else {
         let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts[0])
-        guard Self.withValue.contains(name) else { throw .usage("unknown option '\(argument)'") }
+        guard Self.withValue.contains(name) else {
+          let all = Self.known.union(Self.withValue).sorted()
+          throw .usage("unknown option '\(argument)'" + suggestion(for: name, among: all))
+        }
         guard let value = parts.count > 1 ? String(parts[1]) : rest.popFirst() else {
           throw .usage("\(name) needs a value")
         }

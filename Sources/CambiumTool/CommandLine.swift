@@ -1,3 +1,4 @@
+import CambiumEngine
 import CambiumSystem
 
 /// What a command prints on success, in both forms.
@@ -8,6 +9,8 @@ struct Answer {
   var json: JSON
   /// What to end with.
   var status = ExitStatus.success
+  /// Hints about the question, for standard error.
+  var notes: [String] = []
 }
 
 /// Does what a command line (without the program's name) asks for, and answers what to end with.
@@ -28,7 +31,11 @@ func runCommandLine(_ arguments: [String]) -> ExitStatus {
       }
       throw .usage("no command given")
     }
-    guard let command = Command(rawValue: name) else { throw .usage("unknown command '\(name)'") }
+    if name == helpCommand {
+      print(try helpText(about: operands.dropFirst().first))
+      return .success
+    }
+    let command = try Command(named: name)
     if arguments.wantsHelp {
       print(command.help)
       return .success
@@ -40,6 +47,7 @@ func runCommandLine(_ arguments: [String]) -> ExitStatus {
       return .success
     }
     let answer = try command.run(Array(operands.dropFirst()), arguments)
+    for note in answer.notes { StandardError.write(line: "note: \(note)") }
     print(wantsJSON ? answer.json.text() : answer.text)
     return answer.status
   } catch {
@@ -58,9 +66,20 @@ func runCommandLine(_ arguments: [String]) -> ExitStatus {
 enum Command: String, CaseIterable {
   case info, check, count, query, compact, model, generate, migrate
 
+  /// The command of a name.
+  ///
+  /// - Throws: ``ToolError/usage(_:)`` with the name that was probably meant.
+  init(named name: String) throws(ToolError) {
+    guard let command = Command(rawValue: name) else {
+      let names = Command.allCases.map { $0.rawValue } + [helpCommand]
+      throw .usage("unknown command '\(name)'" + suggestion(for: name, among: names))
+    }
+    self = command
+  }
+
   /// The operands, if there are as many as the command takes, and the options are its own.
   func checked(_ operands: [String], _ arguments: Arguments) throws(ToolError) -> [String] {
-    if arguments.wantsSync, self != .model { throw .usage("--sync is for 'cambium model lint' only") }
+    if arguments.wantsSync, self != .model { throw .usage("--sync is for 'cambium model' only") }
     if self != .migrate, let option = Arguments.forMigrations.intersection(arguments.options).min() {
       throw .usage("\(option) is for 'cambium migrate' only")
     }

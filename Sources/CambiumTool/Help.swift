@@ -21,14 +21,25 @@ let generalHelp = """
     model compile MODEL FOLDER      write a model for the application to load
     model diff OLD NEW              what differs, and whether a migration can be inferred
     model lint MODEL [VERSION]      what in a model is probably not meant
+    model pairs MODEL               which versions of a model can live together
+    model promote DEV PROD          make a model the one that all devices share
     generate MODEL [VERSION]        write Swift code of a model, or a model for Xcode
 
     --json     answer in JSON
-    --help     explain; after a command, that command
+    --help     explain; after a command, that command; also: cambium help COMMAND
     --version  tell the version
 
   Exit status: 0 done; 1 the store is damaged, a model has findings, or something is in the way of a migration; 2 wrong usage; 3 it could not be done (no such file, in use, ...).
   """
+
+/// The command that explains the others.
+let helpCommand = "help"
+
+/// What `cambium help` prints, with the name of a command behind it or not.
+func helpText(about name: String?) throws(ToolError) -> String {
+  guard let name, name != helpCommand else { return generalHelp }
+  return try Command(named: name).help
+}
 
 extension Command {
   /// How to write the command.
@@ -49,7 +60,7 @@ extension Command {
         cambium migrate plan|run|finish|rollback|confirm STORE [MODEL [VERSION]] [--deferred] [--keep] [--discard]
                               [--budget-milliseconds N] [--budget-pages N] [--json]
         """
-    case .model: return "cambium model checksum|compile|diff|lint MODEL ... [--json]"
+    case .model: return "cambium model checksum|compile|diff|lint|pairs|promote MODEL ... [--sync] [--json]"
     case .generate:
       return """
         cambium generate MODEL [VERSION] --swiftdata [--public] [--output FOLDER] [--json]
@@ -82,9 +93,11 @@ extension Command {
 
           cambium count log.store LogEntry 'departure.delay > 60 AND origin.faaIdentifier == "JFK"'
           cambium count log.store Airport 'place.location.latitude BETWEEN {40, 41}'
-          cambium count log.store LogEntry 'date < CAST(378691200, "NSDate") AND aircraft == nil'
+          cambium count log.store LogEntry 'date >= "2013-01-05" AND date < "2013-01-06T12:00" AND aircraft == nil'
+          cambium count log.store LogEntry 'aircraft IN {Aircraft/3, Aircraft/12}'
 
-        Dates are seconds since 2001-01-01 00:00 UTC. Writes nothing.
+        Dates are ISO 8601 in quotes: a date is its midnight; a time may have seconds, a fraction, and a zone, Z or
+        +01:00; without a zone it is UTC. Objects are ENTITY/ROW, as 'query' prints them. Writes nothing.
         """
     case .query:
       return """
@@ -143,10 +156,16 @@ extension Command {
           cambium model diff Flights.xcdatamodeld V1 V2         two versions of one model
           cambium model diff log.store Flights.xcdatamodeld     a store and the model it is to be opened with
           cambium model lint Flights.xcdatamodeld [V2] [--sync]
+          cambium model pairs Flights.xcdatamodeld [--sync]     opens a store of each version with each later one
+          cambium model promote Flights.xcdatamodeld Production.xcdatamodel
 
         diff marks with * what is stored, and ends with 1 if a store cannot be migrated without steps in between. lint
-        ends with 1 if it finds anything; with --sync it also says what keeps the model from a cloud database. A model
-        that cannot be used at all ends with 1, with the line.
+        ends with 1 if it finds anything, and pairs if a store cannot be migrated. A model that cannot be used at all
+        ends with 1, with the line.
+
+        --sync is for models that devices synchronise. lint also says what keeps the model from a cloud database; diff
+        and pairs also end with 1 if the newer model does more than add to the older one. promote makes a model the one
+        in production, a file to keep in the repository, and refuses the same.
         """
     case .generate:
       return """

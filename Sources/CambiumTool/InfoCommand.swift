@@ -57,11 +57,14 @@ private func describeKept(_ store: OpenedStore) throws(ToolError) -> (lines: [St
   do throws(StoreError) { retained = try store.kernel.retainedCommits() } catch {
     throw ToolError(error, path: store.path)
   }
+  let stage = try store.entities().flatMap { (entities) throws(ToolError) in
+    try StageText(entities, path: store.path)
+  }
   let lines =
-    tasks.map { "put off: \($0.description)" }
+    (stage.map { [$0.text] } ?? []) + tasks.map { "put off: \($0.description)" }
     + retained.map { "kept: commit \($0.sequence), \(grouped($0.heldBytes)) bytes: \($0.reason)" }
   let members: [(String, JSON)] = [
-    ("deferredTasks", .array(tasks.map(taskJSON))),
+    ("migrationStage", stage?.json ?? .null), ("deferredTasks", .array(tasks.map(taskJSON))),
     (
       "retainedCommits",
       .array(

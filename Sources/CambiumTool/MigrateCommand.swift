@@ -30,7 +30,8 @@ enum MigrateAction: String, CaseIterable {
 func runMigrate(_ operands: [String], _ arguments: Arguments) throws(ToolError) -> Answer {
   guard let name = operands.first, let action = MigrateAction(rawValue: name) else {
     let known = MigrateAction.allCases.map { $0.rawValue }.joined(separator: ", ")
-    throw .usage("'\(operands.first ?? "")' is nothing that 'cambium migrate' does; it does \(known)")
+    let guess = suggestion(for: operands.first ?? "", among: MigrateAction.allCases.map { $0.rawValue })
+    throw .usage("'\(operands.first ?? "")' is nothing that 'cambium migrate' does; it does \(known)\(guess)")
   }
   let rest = Array(operands.dropFirst())
   guard action.operandCount.contains(rest.count) else {
@@ -75,11 +76,15 @@ private func migrate(
       return try Schema(definition, basedOn: source.schema).isEqualButForOrder(to: source.schema)
     } catch { throw .schema(error) }
   }
+  let stage = try StageText(source, path: path)
   if isThere {
     try store.close()
     return Answer(
-      text: "\(path): has this model already",
-      json: .object([("path", .string(path)), ("isMigrated", .boolean(false)), ("steps", .array([]))]))
+      text: (["\(path): has this model already"] + (stage.map { ["  " + $0.text] } ?? [])).joined(separator: "\n"),
+      json: .object([
+        ("path", .string(path)), ("isMigrated", .boolean(false)), ("steps", .array([])),
+        ("migrationStage", stage?.json ?? .null),
+      ]))
   }
   var lines: [String] = []
   var json: [JSON] = []
@@ -95,6 +100,7 @@ private func migrate(
   }
   var drops: [ModelDrop] = []
   var inTheWay = try strayIdentifiers(path, source, model)
+  if let stage, stage.isMigrated { inTheWay.append(stage.text) }
   var migrated: EntityStore?
   do throws(EngineError) {
     if onlyPlans {
@@ -127,6 +133,7 @@ private func migrate(
     ? "\(path): cannot be migrated to \(model.name):"
     : onlyPlans ? "\(path): migrating to \(model.name) would" : "\(path): migrated to \(model.name)"
   var text = [title] + inTheWay.map { "  \($0)" } + drops.map { "  \($0)" }
+  if let stage, !stage.isMigrated { text.append("  " + stage.text) }
   if inTheWay.isEmpty { text += lines }
   for task in tasks ?? [] { text.append("  put off: \(task.description)") }
   return Answer(
@@ -134,7 +141,7 @@ private func migrate(
     json: .object([
       ("path", .string(path)), ("isMigrated", .boolean(migrated != nil)),
       ("inTheWay", .array(inTheWay.map { .string($0) })), ("drops", .array(drops.map(dropJSON))),
-      ("steps", .array(json)),
+      ("steps", .array(json)), ("migrationStage", stage?.json ?? .null),
       ("deferredTasks", .array((tasks ?? []).map(taskJSON))),
     ]), status: inTheWay.isEmpty ? .success : .damaged)
 }

@@ -5,13 +5,14 @@ import CambiumSystem
 
 /// What `cambium model` does.
 enum ModelAction: String, CaseIterable {
-  case checksum, compile, diff, lint
+  case checksum, compile, diff, lint, pairs, promote
 
   /// How many operands it takes, itself not counted.
   var operandCount: ClosedRange<Int> {
     switch self {
     case .checksum, .lint: return 1...2
-    case .compile: return 2...2
+    case .pairs: return 1...1
+    case .compile, .promote: return 2...2
     case .diff: return 2...3
     }
   }
@@ -21,9 +22,12 @@ enum ModelAction: String, CaseIterable {
 func runModel(_ operands: [String], sync: Bool) throws(ToolError) -> Answer {
   guard let name = operands.first, let action = ModelAction(rawValue: name) else {
     let known = ModelAction.allCases.map { $0.rawValue }.joined(separator: ", ")
-    throw .usage("'\(operands.first ?? "")' is nothing that 'cambium model' does; it does \(known)")
+    let guess = suggestion(for: operands.first ?? "", among: ModelAction.allCases.map { $0.rawValue })
+    throw .usage("'\(operands.first ?? "")' is nothing that 'cambium model' does; it does \(known)\(guess)")
   }
-  if sync, action != .lint { throw .usage("--sync is for 'cambium model lint' only") }
+  if sync, action != .lint, action != .diff, action != .pairs {
+    throw .usage("--sync is for 'cambium model lint', diff and pairs")
+  }
   let rest = Array(operands.dropFirst())
   guard action.operandCount.contains(rest.count) else {
     throw .usage(
@@ -34,10 +38,12 @@ func runModel(_ operands: [String], sync: Bool) throws(ToolError) -> Answer {
   case .compile: return try compileModel(source: rest[0], target: rest[1])
   case .diff:
     return rest.count == 2
-      ? try diffModels(try LoadedModel(path: rest[0]), try LoadedModel(path: rest[1]))
+      ? try diffModels(try LoadedModel(path: rest[0]), try LoadedModel(path: rest[1]), sync: sync)
       : try diffModels(
-        try LoadedModel(path: rest[0], version: rest[1]), try LoadedModel(path: rest[0], version: rest[2]))
+        try LoadedModel(path: rest[0], version: rest[1]), try LoadedModel(path: rest[0], version: rest[2]), sync: sync)
   case .lint: return try lintModel(path: rest[0], version: rest.count > 1 ? rest[1] : nil, sync: sync)
+  case .pairs: return try pairVersions(path: rest[0], sync: sync)
+  case .promote: return try promoteModel(development: rest[0], production: rest[1])
   }
 }
 
@@ -110,7 +116,7 @@ private func compileModel(source: String, target: String) throws(ToolError) -> A
 
 // MARK: diff
 
-private func diffModels(_ old: LoadedModel, _ new: LoadedModel) throws(ToolError) -> Answer {
+private func diffModels(_ old: LoadedModel, _ new: LoadedModel, sync: Bool) throws(ToolError) -> Answer {
   let difference = SchemaDifference(from: old.schema, to: new.schema)
   var lines: [String] = []
   var entities: [JSON] = []
@@ -158,10 +164,13 @@ private func diffModels(_ old: LoadedModel, _ new: LoadedModel) throws(ToolError
   let step = ModelStep(from: old.schema, to: new.schema, known: old.versions() + new.versions())
   lines += step.drops.map { "  \($0)\($0.isNamed ? "" : ": " + $0.line)" }
   lines += step.strayIdentifiers.map { "error: \($0)" } + step.findings.map { "\($0)" }
+  let additive = sync ? AdditiveStep(from: old.schema, to: new.schema) : nil
+  if let additive { lines += promotionLines(additive, from: old.name, to: new.name) }
   return Answer(
     text: lines.joined(separator: "\n"),
     json: .object([
       ("old", .string(old.name)), ("new", .string(new.name)), ("verdict", .string(verdict)),
+      ("promotion", additive.map(promotionJSON) ?? .null),
       ("entities", .array(entities)), ("others", .array(difference.others.map { .string($0) })),
       ("differingEntities", .array(differing.map { .string($0) })),
       (
@@ -178,7 +187,7 @@ private func diffModels(_ old: LoadedModel, _ new: LoadedModel) throws(ToolError
       ("errors", .array(step.strayIdentifiers.map { .string($0.description) })),
       ("findings", .array(step.findings.map { .string($0.description) })),
     ]),
-    status: obstacles.isEmpty && step.strayIdentifiers.isEmpty ? .success : .damaged)
+    status: obstacles.isEmpty && step.strayIdentifiers.isEmpty && additive?.isAllowed != false ? .success : .damaged)
 }
 
 // MARK: lint
@@ -229,15 +238,19 @@ private func lintModel(path: String, version: String?, sync: Bool) throws(ToolEr
     status: count == 0 ? .success : .damaged)
 }
 
-/// Returns the steps from each version to the next. Numbers of versions give the order if all have one, otherwise their
-/// names do.
+/// Returns the steps from each version to the next.
 private func consecutive(_ models: [LoadedModel]) -> [(LoadedModel, LoadedModel)] {
+  let ordered = orderedVersions(models)
+  return Array(zip(ordered, ordered.dropFirst()))
+}
+
+/// Returns versions from the oldest to the newest. Their numbers give the order if all have one, otherwise their names
+/// do.
+func orderedVersions(_ models: [LoadedModel]) -> [LoadedModel] {
   let numbered = models.compactMap { model in model.schema.versionNumber.map { ($0, model) } }
-  let ordered =
-    numbered.count == models.count
+  return numbered.count == models.count
     ? numbered.sorted { $0.0 < $1.0 }.map { $0.1 }
     : models.sorted { sortingKey($0.name) < sortingKey($1.name) }
-  return Array(zip(ordered, ordered.dropFirst()))
 }
 
 /// Returns a name whose numbers are filled up with zeros, so that "Flights 10" comes after "Flights 9".

@@ -36,6 +36,9 @@ struct LoadedModel {
       return
     }
     let folder = try modelFolder(path)
+    if let version, !folder.versionNames.contains(version) {
+      throw .failed("\(path): there is no version '\(version)'" + alternatives(to: version, folder.versionNames))
+    }
     let found = try readingModel(path) { () throws(ModelFileError) in try folder.version(named: version) }
     name = found.name
     schema = found.schema
@@ -46,14 +49,9 @@ struct LoadedModel {
 
   /// Whether a file is neither XML nor a compiled version.
   private static func isStore(_ path: String) -> Bool {
-    guard PlainFiles.names(inFolder: path) == nil,
-      let device = try? FileDevice(
-        path: path, access: .readOnly, sharing: .cooperative)
-    else { return false }
-    defer { device.close() }
-    var start = [UInt8](repeating: 0, count: 8)
-    let count = start.withUnsafeMutableBytes { (try? device.read(at: 0, into: $0)) ?? 0 }
-    guard count == start.count else { return false }
+    if PlainFiles.names(inFolder: path) != nil { return false }
+    let start = firstBytes(ofFile: path, count: 8)
+    guard start.count == 8 else { return false }
     let isText = start[0] == UInt8(ascii: "<") || start[0] == 0xEF || start[0] <= UInt8(ascii: " ") && start[0] >= 9
     return !isText && !start.starts(with: [0x43, 0x53, 0x01])
   }

@@ -22,7 +22,7 @@ struct OpenedStore {
       let device = try FileDevice(
         path: path, access: forWriting ? .readWrite : .readOnly, sharing: FileDevice.canShare ? .shared : .exclusive)
       kernel = try Store.open(on: device, environment: SystemEnvironment(), options: options)
-    } catch { throw ToolError(error, path: path) }
+    } catch { throw ForeignFile(path)?.error(path) ?? ToolError(error, path: path) }
   }
 
   /// The entities in it, by the model that the file keeps; nil if nobody has put any there yet.
@@ -39,8 +39,7 @@ struct OpenedStore {
   func entity(named name: String) throws(ToolError) -> (EntityStore, EntitySchema) {
     guard let store = try entities() else { throw .usage("\(path) has no model yet, so no '\(name)'") }
     guard let entity = store.schema.entity(named: name) else {
-      let names = store.schema.entities.map(\.name).joined(separator: ", ")
-      throw .usage("\(path) has no entity '\(name)', but \(names)")
+      throw .usage("\(path) has no entity '\(name)'" + alternatives(to: name, store.schema.entities.map(\.name)))
     }
     return (store, entity)
   }
@@ -57,6 +56,12 @@ struct OpenedStore {
 
   /// The store's UUID in its usual form.
   var uuidText: String { UUIDBytes(high: kernel.uuid.0, low: kernel.uuid.1).text }
+}
+
+/// The names that there are, as the end of a message about one that is not there: first the one that was probably meant.
+func alternatives(to name: String, _ names: [String]) -> String {
+  let guess = suggestion(for: name, among: names)
+  return (guess.isEmpty ? ", but " : guess + " There are ") + names.joined(separator: ", ")
 }
 
 /// Runs a call of the engine, giving its errors the tool's type.

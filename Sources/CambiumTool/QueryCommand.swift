@@ -14,6 +14,7 @@ func runQuery(_ operands: [String], _ arguments: Arguments, _ output: any RowOut
   let printer = RowPrinter(
     arguments.wantsJSON ? .json : options.contains("--csv") ? .csv : .table,
     names: request.values.columns.map(\.name), schema: entities.schema, output: output)
+  for note in request.notes { output.note(note) }
   let view = try attempting(path) { () throws(EngineError) in try entities.view() }
   if options.contains("--explain") {
     let explanation: QueryExplanation
@@ -67,6 +68,8 @@ struct QueryRequest {
   let schema: Schema
   let entity: EntitySchema
   private(set) var values: EngineValuesFetch
+  /// What in the predicates their author probably did not mean.
+  private(set) var notes: [String] = []
 
   /// Reads the request.
   ///
@@ -75,7 +78,11 @@ struct QueryRequest {
     self.schema = schema
     self.entity = entity
     var fetch = EngineFetch(entity)
-    if let text { fetch.predicate = try Self.predicate(text, "") }
+    if let text {
+      let question = try PredicateText(text)
+      fetch.predicate = try question.predicate(in: schema, of: entity)
+      notes += question.notes
+    }
     fetch.limit = try arguments.count("--limit")
     fetch.offset = try arguments.count("--offset") ?? 0
     if let text = arguments.values["--sort"] {
@@ -95,12 +102,10 @@ struct QueryRequest {
     }
     values = EngineValuesFetch(fetch, columns: columns)
     values.groupBy = groupBy ?? []
-    if let text = arguments.values["--having"] { values.having = try Self.predicate(text, "--having: ") }
-  }
-
-  private static func predicate(_ text: String, _ place: String) throws(ToolError) -> Predicate {
-    do throws(PredicateError) { return try Predicate(format: text) } catch {
-      throw .usage(place + error.description)
+    if let text = arguments.values["--having"] {
+      let question = try PredicateText(text, place: "--having: ")
+      values.having = try question.predicate(in: schema, of: entity)
+      notes += question.notes
     }
   }
 

@@ -4,6 +4,8 @@ import CambiumSystem
 protocol RowOutput {
   /// Takes lines in, to be written soon; `force` says at once.
   func write(_ text: String, force: Bool) throws(ToolError)
+  /// Takes a hint about the question, which is no part of the answer.
+  func note(_ text: String)
 }
 
 /// Standard output, with a buffer that does not keep anybody waiting: the first rows are written one by one, later ones
@@ -16,6 +18,8 @@ final class StandardOutput: RowOutput {
   /// Writes that are made at once, however little there is.
   private static let prompt = 200
   private static let capacity = 1 << 16
+
+  func note(_ text: String) { StandardError.write(line: "note: \(text)") }
 
   func write(_ text: String, force: Bool) throws(ToolError) {
     buffer.append(contentsOf: text.utf8)

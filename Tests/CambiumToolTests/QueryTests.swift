@@ -13,7 +13,9 @@ import Testing
   /// Keeps what is written.
   private final class Written: RowOutput {
     var text = ""
+    var notes: [String] = []
     func write(_ text: String, force: Bool) { self.text += text }
+    func note(_ text: String) { notes.append(text) }
   }
 
   init() throws {
@@ -189,10 +191,16 @@ import Testing
 
   @Test func mistakesSayWhatThereIs() {
     #expect(mistake("Boat") == "\(path) has no entity 'Boat', but Plane, Leg")
-    #expect(mistake("Leg", "--columns", "remrk") == "Leg has no property 'remrk'; Leg has day, start, remark, plane")
-    #expect(mistake("Leg", "--columns", "plane.tial").hasSuffix("; Plane has tail, seats, legs"))
-    #expect(mistake("Leg", "--group-by", "start.our").hasSuffix("; start has hour, zone"))
-    #expect(mistake("Leg", "start.our > 1").hasSuffix("'start' has no property 'our'; start has hour, zone"))
+    #expect(mistake("plan") == "\(path) has no entity 'plan'; did you mean 'Plane'? There are Plane, Leg")
+    #expect(mistake("Leg", "--columms", "day") == "unknown option '--columms'; did you mean '--columns'?")
+    #expect(
+      mistake("Leg", "--columns", "remrk")
+        == "Leg has no property 'remrk'; did you mean 'remark'? Leg has day, start, remark, plane")
+    #expect(
+      mistake("Leg", "--columns", "plane.tial").hasSuffix("; did you mean 'tail'? Plane has tail, seats, legs"))
+    #expect(mistake("Leg", "--columns", "cabin").hasSuffix("'cabin'; Leg has day, start, remark, plane"))
+    #expect(mistake("Leg", "--group-by", "start.our").hasSuffix("; did you mean 'hour'? start has hour, zone"))
+    #expect(mistake("Leg", "start.our > 1").hasSuffix("'our'; did you mean 'hour'? start has hour, zone"))
     #expect(
       mistake("Leg", "ANY plane.legs.x == 1").hasSuffix("'Leg' has no property 'x'; Leg has day, start, remark, plane"))
     #expect(
@@ -208,7 +216,7 @@ import Testing
         == "--sort 'remark:up': there is no order 'up'; there are ci, natural and near(latitude, longitude)")
     #expect(mistake("Leg", "--sort", "start:near(1)").contains("write 'PATH:near(latitude, longitude)'"))
     #expect(mistake("Leg", "--sort", "start:near(1, 2)").contains("has no distance"))
-    #expect(mistake("Leg", "--sort", "remrk").hasSuffix("; Leg has day, start, remark, plane"))
+    #expect(mistake("Leg", "--sort", "remrk").hasSuffix("'remark'? Leg has day, start, remark, plane"))
     #expect(mistake("Leg", "--columns", "day,,remark").contains("between two commas"))
     #expect(mistake("Leg", "--columns", "day AS ").contains("write 'expression AS name'"))
     #expect(mistake("Leg", "--limit", "-1") == "--limit takes a number from 0, not '-1'")
@@ -242,5 +250,62 @@ import Testing
       _ = try Command.count.run(Array(parsed.operands.dropFirst()), parsed)
       Issue.record("count takes --sort")
     } catch { #expect(error.text == "--sort is for 'cambium query' only") }
+  }
+
+  // MARK: Dates, objects and habits of SQL
+
+  private func count(_ entity: String, _ predicate: String) throws -> String {
+    try countObjects(path: path, entity: entity, predicate: predicate).text
+  }
+
+  @Test func datesAreText() throws {
+    #expect(try count("Leg", "day >= '2001-01-02'") == "3")
+    #expect(try count("Leg", "day == \"2001-01-02T00:00:00Z\"") == "3")
+    #expect(try count("Leg", "day < '2001-01-02T00:30+01:00' AND day > '2001-01-01 00:00:00.5'") == "0")
+    #expect(try count("Leg", "day <= '2001-01-02T01:00+01:00'") == "6")
+    #expect(try count("Leg", "day IN {'2001-01-01', '2001-01-05'}") == "3")
+    #expect(try count("Leg", "day BETWEEN {'2001-01-01', '2001-01-01T23:59:59Z'}") == "3")
+    #expect(try count("Leg", "'2001-01-02' <= day") == "3")
+    #expect(try count("Plane", "ANY legs.day > '2001-01-01T12:00'") == "2")
+    #expect(try count("Plane", "SUBQUERY(legs, $l, $l.day == '2001-01-01').@count == 2") == "1")
+    #expect(
+      try query(
+        "Leg", "--group-by", "plane.tail", "--having", "last < '2001-01-02' OR first >= '2001-01-02'", "--columns",
+        "plane.tail, min(day) AS first, max(day) AS last", "--csv")
+        == "plane.tail,first,last\r\n,2001-01-02T00:00:00Z,2001-01-02T00:00:00Z\r\n")
+    #expect(
+      mistake("Leg", "remark != nil AND day > '2001-13-01'")
+        == "predicate, 'day > \"2001-13-01\"': '2001-13-01' is no date: there is no month 13")
+    #expect(mistake("Leg", "day == 'yesterday'").hasSuffix("or with a time in UTC \"2001-03-01T14:30:00Z\""))
+    #expect(mistake("Leg", "day == 5").contains("text such as \"2001-03-01\""))
+  }
+
+  @Test func printedObjectsCanBeTyped() throws {
+    let printed = try query("Leg", "plane.tail == 'N9'", "--columns", "SELF, plane", "--csv")
+      .split(separator: "\r\n").map { $0.split(separator: ",").map(String.init) }
+    let (leg, plane) = (printed[1][0], printed[1][1])
+    #expect(leg.hasPrefix("Leg/") && plane.hasPrefix("Plane/"))
+    #expect(try query("Leg", "SELF == \(leg)", "--columns", "SELF", "--csv") == "SELF\r\n\(leg)\r\n")
+    #expect(try count("Leg", "plane == \(plane)") == "2")
+    #expect(try count("Leg", "SELF IN {\(leg), \(printed[2][0]), Leg/999}") == "2")
+    #expect(try count("Plane", "ANY legs == \(leg)") == "1")
+    #expect(try count("Plane", "SUBQUERY(legs, $l, $l == \(leg)).@count == 1 AND SELF == \(plane)") == "1")
+    // A division by a number is one as before.
+    #expect(try count("Plane", "seats/2 == 2") == "1")
+    #expect(mistake("Leg", "plane == Plain/1").contains("'Leg' has no property 'Plain'"))
+  }
+
+  @Test func habitsOfSQL() throws {
+    let written = Written()
+    let parsed = try Arguments(["query", path, "Plane", "tail LIKE 'N1%' OR tail LIKE '*%'", "--csv"])
+    try runQuery(Array(parsed.operands.dropFirst()), parsed, written)
+    #expect(written.notes == ["in LIKE \"N1%\" the % stands for itself; * is the wildcard: LIKE \"N1*\""])
+    #expect(
+      try countObjects(path: path, entity: "Plane", predicate: "SUBQUERY(legs, $l, $l.remark LIKE '%a').@count > 0")
+        .notes.count == 1)
+    #expect(try countObjects(path: path, entity: "Plane", predicate: "tail CONTAINS '%'").notes == [])
+    #expect(
+      mistake("Leg", "remark IS NULL")
+        == "predicate at byte 7, 'IS': there is no IS; write == nil for IS NULL, and != nil for IS NOT NULL")
   }
 }

@@ -25,6 +25,12 @@ import Testing
         Issue.record("\(digits) instead of \(date)")
         return
       }
+      // Predicates read what is printed.
+      let seconds = Double(days) * 86_400 + Double(abs(days % 86_400)) + 0.5
+      guard (try? ISODate.seconds(of: dateText(seconds))) == seconds else {
+        Issue.record("\(dateText(seconds)) is read as another moment")
+        return
+      }
       let isLeap = date.year % 4 == 0 && (date.year % 100 != 0 || date.year % 400 == 0)
       date.day += 1
       if date.day > [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][date.month - 1] {

@@ -52,7 +52,7 @@ extension Predicate {
   }
 
   /// The predicate with other expressions in the place of some: those that `replacement` answers, the outermost first.
-  fileprivate func replacing(
+  func replacing(
     depth: Int = 0, _ replacement: (Expression) -> Expression?
   ) throws(PredicateError) -> Predicate {
     guard depth <= Predicate.depthLimit else { throw .tooDeep }

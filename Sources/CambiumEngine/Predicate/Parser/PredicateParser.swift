@@ -287,7 +287,11 @@ struct PredicateParser {
     case .not: throw error(.syntax, "NOT stands before the whole comparison: NOT (a IN b)")
     case .and, .or:
       throw error(.syntax, "a comparison is expected here; a boolean property is compared as well: isActive == YES")
-    default: throw error(.syntax, "a comparison such as ==, IN or CONTAINS is expected here")
+    default:
+      if case .path(let components) = token.kind, components.count == 1, asciiUppercase(components[0].name) == "IS" {
+        throw error(.syntax, "there is no IS; write == nil for IS NULL, and != nil for IS NOT NULL")
+      }
+      throw error(.syntax, "a comparison such as ==, IN or CONTAINS is expected here")
     }
   }
 

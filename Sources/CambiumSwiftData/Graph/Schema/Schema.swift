@@ -103,7 +103,12 @@ public final class Schema: Sendable, CustomDebugStringConvertible {
   /// The name of a class's model: that of the class, without what it is nested in.
   public static func entityName<T: PersistentModel>(for type: T.Type) -> String { "\(type)" }
 
-  /// Writes the schema as JSON, in the form of `ManagedObjectModel` of `Cambium`, which the tool `cambium` reads.
+  /// Writes the schema as JSON, in the form in which `ManagedObjectModel` of `Cambium` is encoded.
+  ///
+  ///     let model = try JSONDecoder().decode(ManagedObjectModel.self, from: Data(contentsOf: url))
+  ///
+  /// The tool `cambium` does not read JSON. It reads the model of a store, and the file that
+  /// `ManagedObjectModel.writeXcodeModel(to:)` writes.
   ///
   /// - Throws: why the classes make no schema; what writing the file throws.
   public func save(to toURL: URL) throws {
