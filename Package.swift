@@ -79,7 +79,11 @@ let package = Package(
     // What needs all of Foundation, and not only its essentials, is kept apart from what every application links.
     .target(name: "CambiumNotifications", dependencies: ["Cambium"]),
     // Core Data's names for all of it, and Foundation whole; nothing else depends on it.
-    .target(name: "CambiumCoreData", dependencies: ["Cambium", "CambiumEngine", "CambiumNotifications"]),
+    .target(
+      name: "CambiumCoreData",
+      dependencies: ["Cambium", "CambiumCoreDataNames", "CambiumEngine", "CambiumNotifications"]),
+    // Those of Core Data's names that Foundation has as well, for CambiumCoreData to re-export one by one.
+    .target(name: "CambiumCoreDataNames", dependencies: ["Cambium"]),
     // SwiftData's names for all of it. Observation and Foundation come with it.
     .target(name: "CambiumSwiftData", dependencies: ["Cambium", "CambiumEngine", "CambiumMacros"]),
     .executableTarget(

@@ -1,12 +1,17 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-// Core Data's constants. Where Cambium has a value of its own, it is that: a key is found under it in metadata and options.
+// Core Data's constants. Where Cambium has a value of its own, it is that: a key is found under it in metadata and
+// options.
 
-/// Cambium's own kind of file: nothing is left of SQLite but the name. A file that SQLite wrote is refused, and the error
-/// says what it is.
-public let NSSQLiteStoreType = PersistentStoreType.file
-/// A store in memory.
-public let NSInMemoryStoreType = PersistentStoreType.inMemory
+/// The type of a store in a file. Cambium has one kind of file, its own: nothing is left of SQLite but the name. A file
+/// that SQLite wrote is refused, and the error says what it is.
+public let NSSQLiteStoreType = PersistentStoreType.file.rawValue
+/// The type of a store in a file, as ``NSSQLiteStoreType``: the file is of the same kind.
+public let NSBinaryStoreType = PersistentStoreType.file.rawValue
+/// The type of a store in a file, as ``NSSQLiteStoreType``: the file is of the same kind.
+public let NSXMLStoreType = PersistentStoreType.file.rawValue
+/// The type of a store in memory.
+public let NSInMemoryStoreType = PersistentStoreType.inMemory.rawValue
 
 /// The option that a store may only be read (`Bool`).
 public let NSReadOnlyPersistentStoreOption = PersistentStoreCoordinator.readOnlyPersistentStoreOption

@@ -1,29 +1,6 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-// Core Data's error codes, as `(error as NSError).code` has them: what Cambium throws is a ``CambiumError``, and as an `NSError`
-// of the domain `NSCocoaErrorDomain` it has Core Data's code and user info.
-
-extension CambiumError: CustomNSError {
-  /// `NSCocoaErrorDomain`.
-  public static var errorDomain: String { NSCocoaErrorDomain }
-
-  /// Core Data's number.
-  public var errorCode: Int { code.rawValue }
-
-  /// What the error is about, under Core Data's keys, as far as it is known.
-  public var errorUserInfo: [String: Any] {
-    var result: [String: Any] = [NSLocalizedDescriptionKey: message]
-    if !detailedErrors.isEmpty { result[NSDetailedErrorsKey] = detailedErrors.map { $0 as NSError } }
-    if let key { result[NSValidationKeyErrorKey] = key }
-    if let objectID { result[NSValidationObjectErrorKey] = objectID }
-    if !affectedObjectIDs.isEmpty { result[NSAffectedObjectsErrorKey] = affectedObjectIDs }
-    if let storeURL { result[NSAffectedStoresErrorKey] = [storeURL] }
-    let all: [Any] = conflicts + constraintConflicts
-    if !all.isEmpty { result[NSPersistentStoreSaveConflictsErrorKey] = all }
-    if let first = underlyingErrors.first { result[NSUnderlyingErrorKey] = first }
-    return result
-  }
-}
+// Core Data's error codes, as `(error as NSError).code` has them.
 
 /// The key of the single errors of ``NSValidationMultipleErrorsError``.
 public let NSDetailedErrorsKey = "NSDetailedErrors"
@@ -82,7 +59,7 @@ public let NSManagedObjectExternalRelationshipError = 133010
 public let NSManagedObjectMergeError = 133020
 /// 133021.
 public let NSManagedObjectConstraintMergeError = 133021
-/// 134000. Never thrown: a ``PersistentStoreType`` is one of those that there are.
+/// 134000. A store type that is none of the constants.
 public let NSPersistentStoreInvalidTypeError = 134000
 /// 134010.
 public let NSPersistentStoreTypeMismatchError = 134010

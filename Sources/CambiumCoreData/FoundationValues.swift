@@ -44,53 +44,9 @@ private func number(_ value: NSNumber) -> Any {
   }
 }
 
-/// `NSNumber` and `NSDecimalNumber`, as types of properties with `@Managed`. Do not conform other classes to it.
-public protocol ManagedNumber: AnyObject {}
-
-extension NSNumber: ManagedNumber {}
-
 extension ManagedObject {
   /// Sets a property to an object of Foundation's: numbers and text, sets and arrays of objects, `NSNull` for none.
   public func setValue(_ value: NSObject?, forKey key: String) { setValue(swiftValue(value) as Any?, forKey: key) }
-
-  // What `@Managed` makes of properties of these types.
-
-  /// A to-many relationship as `NSSet`.
-  public subscript(managed key: String) -> NSSet? {
-    get {
-      switch value(forKey: key) {
-      case let objects as Set<ManagedObject>: return NSSet(array: Array(objects))
-      case let objects as [ManagedObject]: return NSSet(array: objects)
-      default: return nil
-      }
-    }
-    set { setValue(newValue, forKey: key) }
-  }
-
-  /// An ordered to-many relationship as `NSOrderedSet`.
-  public subscript(managed key: String) -> NSOrderedSet? {
-    get { (value(forKey: key) as? [ManagedObject]).map { NSOrderedSet(array: $0) } }
-    set { setValue(newValue, forKey: key) }
-  }
-
-  /// A number as `NSNumber`, a decimal one as `NSDecimalNumber`. One subscript for both: a decimal number that is assigned
-  /// would fit two of them.
-  public subscript<Number: ManagedNumber>(managed key: String) -> Number? {
-    get { number(forKey: key) as? Number }
-    set { setValue(newValue as? NSNumber, forKey: key) }
-  }
-
-  private func number(forKey key: String) -> NSNumber? {
-    switch value(forKey: key) {
-    case let value as Bool: return NSNumber(value: value)
-    case let value as Int: return NSNumber(value: value)
-    case let value as Int64: return NSNumber(value: value)
-    case let value as Double: return NSNumber(value: value)
-    case let value as Float: return NSNumber(value: value)
-    case let value as Decimal: return NSDecimalNumber(decimal: value)
-    default: return nil
-    }
-  }
 }
 
 #if !canImport(Darwin)

@@ -18,8 +18,8 @@ extension ManagedObjectModel {
     try? mergedModel(from: (bundles ?? [.main]).map { $0.modelFolder })
   }
 
-  /// The models of bundles, all versions of them, that make up what a store holds; those of the application's if there is no list.
-  /// `nil` if they do not.
+  /// The models of bundles, all versions of them, that make up what a store holds; those of the application's if there
+  /// is no list. `nil` if they do not.
   public static func mergedModel(
     from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
   ) -> ManagedObjectModel? {
@@ -45,14 +45,15 @@ extension ManagedObjectModel {
     ownFetchRequestTemplates.mapValues { $0.asRequest }
   }
 
-  /// The stored fetch request of a name, with its variables: another request each time, so that what is changed of it changes nothing
-  /// in the model. For one of a class of objects call ``fetchRequestFromTemplate(withName:substitutionVariables:as:)``.
+  /// The stored fetch request of a name, with its variables: another request each time, so that what is changed of it
+  /// changes nothing in the model. For one of a class of objects call
+  /// ``fetchRequestFromTemplate(withName:substitutionVariables:as:)``.
   public func fetchRequestTemplate(forName name: String) -> NSFetchRequest<NSFetchRequestResult>? {
     ownFetchRequestTemplates[name]?.asRequest
   }
 
-  /// Stores a fetch request under a name, as it is now; `nil` removes it. Its entity, predicate, limit and batch size are stored, and
-  /// what it includes; not its order, nor what is to be fetched of the objects.
+  /// Stores a fetch request under a name, as it is now; `nil` removes it. Its entity, predicate, limit and batch size
+  /// are stored, and what it includes; not its order, nor what is to be fetched of the objects.
   public func setFetchRequestTemplate<Result: FetchRequestResult>(
     _ request: NSFetchRequest<Result>?, forName name: String
   ) {
@@ -94,14 +95,24 @@ extension DerivedAttributeDescription {
     set { ownDerivationExpression = newValue.map { Self.text(of: $0) } }
   }
 
-  /// The expression as derivations are written: functions of text with the colon of Core Data's names, and names without the sign that
-  /// keeps a predicate's parser from taking them for words of its own.
+  /// The expression as derivations are written: functions of text with the colon of Core Data's names, and names
+  /// without the sign that keeps a predicate's parser from taking them for words of its own.
   private static func text(of expression: FetchExpression) -> String {
     let text = expression.expressionFormat.replacingOccurrences(of: "#", with: "")
     for form in ["canonical", "lowercase", "uppercase"] where text.hasPrefix(form + "(") {
       return form + ":" + text.dropFirst(form.count)
     }
     return text
+  }
+}
+
+extension PropertyDescription {
+  /// Whether an index of the entity begins with the property. Setting it has no effect: Core Data has taken indexes
+  /// from ``NSFetchIndexDescription`` alone for years.
+  public var isIndexed: Bool {
+    get { entity?.indexes.contains { $0.elements.first?.propertyName == name } ?? false }
+    @available(*, deprecated, message: "give the entity an NSFetchIndexDescription; this has no effect")
+    set { _ = newValue }
   }
 }
 
@@ -140,6 +151,17 @@ extension ManagedObjectModelReference {
 }
 
 extension MappingModel {
+  /// `nil`: there are no files of mapping models, so that a bundle has none. Describe one in code, and give it to
+  /// ``PersistentStoreDescription/mappingModels``, or infer it.
+  public init?(
+    from bundles: [Bundle]?, forSourceModel sourceModel: ManagedObjectModel?, destinationModel: ManagedObjectModel?
+  ) {
+    return nil
+  }
+
+  /// `nil`: there are no files of mapping models.
+  public init?(contentsOf url: URL?) { return nil }
+
   /// ``inferred(from:to:)``.
   public static func inferredMappingModel(
     forSourceModel source: ManagedObjectModel, destinationModel destination: ManagedObjectModel

@@ -57,21 +57,11 @@ public typealias NSDeleteRule = DeleteRule
 
 /// ``FetchRequest``.
 public typealias NSFetchRequest = FetchRequest
-/// What a request without a class of one's own fetches: Core Data's protocol is its own instance, which Swift's protocols
-/// are not, so that the name stands for objects here.
+/// What a request without a class of one's own fetches: Core Data's protocol is its own instance, which Swift's
+/// protocols are not, so that the name stands for objects here.
 public typealias NSFetchRequestResult = ManagedObject
 /// ``FetchRequestResultType``.
 public typealias NSFetchRequestResultType = FetchRequestResultType
-/// ``FetchPredicate``.
-public typealias NSPredicate = FetchPredicate
-/// ``FetchPredicate``, which may have parts.
-public typealias NSCompoundPredicate = FetchPredicate
-/// ``FetchExpression``.
-public typealias NSExpression = FetchExpression
-/// ``ExpressionDescription``.
-public typealias NSExpressionDescription = ExpressionDescription
-/// ``FetchSortDescriptor``.
-public typealias NSSortDescriptor = FetchSortDescriptor
 /// ``AsynchronousFetchRequest``.
 public typealias NSAsynchronousFetchRequest = AsynchronousFetchRequest
 /// ``AsynchronousFetchResult``.

@@ -1,7 +1,7 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-// Core Data's names of notifications. They are posted from the first time that one of these names is asked for, which who
-// observes them does.
+// Core Data's names of notifications. They are posted from the first time that one of these names is asked for, which
+// who observes them does.
 
 @_spi(CoreData) import Cambium
 
@@ -44,7 +44,8 @@ extension Notification.Name {
   public static var NSPersistentStoreCoordinatorWillRemoveStore: Notification.Name {
     PersistentStoreCoordinator.willRemoveStoreNotification
   }
-  /// Something was saved in a store that has the option ``NSPersistentStoreRemoteChangeNotificationPostOptionKey``, by whomever.
+  /// Something was saved in a store that has the option ``NSPersistentStoreRemoteChangeNotificationPostOptionKey``, by
+  /// whomever.
   public static var NSPersistentStoreRemoteChange: Notification.Name {
     PersistentStoreCoordinator.remoteChangeNotification
   }
@@ -71,7 +72,8 @@ public let NSDeletedObjectsKey = ManagedObjectContext.NotificationKey.deletedObj
 public let NSRefreshedObjectsKey = ManagedObjectContext.NotificationKey.refreshedObjects.rawValue
 /// The key of the objects that a context has given up, in a notification.
 public let NSInvalidatedObjectsKey = ManagedObjectContext.NotificationKey.invalidatedObjects.rawValue
-/// The key of the generation of the stores (``NSQueryGenerationToken``) that a context reads or has saved, in a notification.
+/// The key of the generation of the stores (``NSQueryGenerationToken``) that a context reads or has saved, in a
+/// notification.
 public let NSManagedObjectContextQueryGenerationKey = ManagedObjectContext.NotificationKey.queryGeneration.rawValue
 /// The key that is there if a context has forgotten everything.
 public let NSInvalidatedAllObjectsKey = ManagedObjectContext.NotificationKey.invalidatedAllObjects.rawValue
@@ -87,8 +89,8 @@ public let NSInvalidatedObjectIDsKey = ManagedObjectContext.NotificationKey.inva
 public let NSRefreshedObjectIDsKey = ManagedObjectContext.NotificationKey.refreshedObjectIDs.rawValue
 
 extension ManagedObjectContext {
-  /// Takes into contexts what was saved elsewhere: arrays or sets of identifiers, or of their URIs, under `NSInsertedObjectsKey`,
-  /// `NSUpdatedObjectsKey` and `NSDeletedObjectsKey`, or the keys of identifiers. See
+  /// Takes into contexts what was saved elsewhere: arrays or sets of identifiers, or of their URIs, under
+  /// `NSInsertedObjectsKey`, `NSUpdatedObjectsKey` and `NSDeletedObjectsKey`, or the keys of identifiers. See
   /// ``mergeChanges(fromRemoteContextSave:into:isolation:)-(ObjectIDNotification,_,_)``.
   public static func mergeChanges(
     fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [ManagedObjectContext],
@@ -129,8 +131,8 @@ extension ManagedObjectContext {
 }
 
 extension ObjectIDNotification {
-  /// What a notification of it would have, and `mergeChanges(fromRemoteContextSave:into:)` takes: sets of identifiers by
-  /// `NSInsertedObjectIDsKey` and so on, none of which is empty. Never `nil`; optional as Core Data's.
+  /// What a notification of it would have, and `mergeChanges(fromRemoteContextSave:into:)` takes: sets of identifiers
+  /// by `NSInsertedObjectIDsKey` and so on, none of which is empty. Never `nil`; optional as Core Data's.
   public var userInfo: [AnyHashable: Any]? {
     var info: [AnyHashable: Any] = [:]
     for (key, identifiers) in [

@@ -1,5 +1,5 @@
-// What has another type in Core Data: optionals above all. These hide Cambium's own properties of the same names. Those that are there
-// for certain can be used as if they were not optional, where nothing asks for more.
+// What has another type in Core Data: optionals above all. These hide Cambium's own properties of the same names. Those
+// that are there for certain can be used as if they were not optional, where nothing asks for more.
 
 @_spi(CoreData) import Cambium
 
@@ -59,8 +59,8 @@ extension FetchedResultsController {
 }
 
 extension FetchRequest {
-  /// What each dictionary holds: names, descriptions of properties, ``ExpressionDescription``s, ``FetchProperty``s. What is none of these is
-  /// passed over.
+  /// What each dictionary holds: names, descriptions of properties, ``NSExpressionDescription``s as they are now,
+  /// ``FetchProperty``s. What is none of these is passed over.
   public var propertiesToFetch: [Any]? {
     get { ownPropertiesToFetch }
     set {
@@ -69,7 +69,7 @@ extension FetchRequest {
         case let property as FetchProperty: return property
         case let name as String: return FetchProperty(stringLiteral: name)
         case let property as PropertyDescription: return FetchProperty(stringLiteral: property.name)
-        case let description as ExpressionDescription: return .expression(description)
+        case let description as NSExpressionDescription: return description.property
         default: return nil
         }
       }

@@ -37,6 +37,20 @@ extension FetchPredicate {
     self.init(format: format, argumentArray: arguments as [Any])
   }
 
+  /// Reads a predicate whose arguments the caller has cast: `id as CVarArg`, `date as NSDate`.
+  @_disfavoredOverload public init(format: String, _ arguments: any CVarArg...) {
+    self.init(format: format, argumentArray: arguments as [Any])
+  }
+
+  /// A predicate without a condition, to be replaced before it is used: using it throws
+  /// ``CambiumError/Code/invalidPredicate``, where Core Data raises.
+  public init() {
+    self.init(
+      failure: CambiumError(
+        .invalidPredicate,
+        "NSPredicate() has no condition; use NSPredicate(format:), or NSPredicate(value: true) for all"))
+  }
+
   /// Reads a predicate with its arguments in an array; see ``init(format:_:)``.
   public init(format: String, argumentArray: [Any]?) {
     do {
@@ -82,19 +96,7 @@ extension FetchSortDescriptor {
   }
 }
 
-extension ExpressionDescription {
-  /// A description to be filled in.
-  public init() { self.init(name: "", expression: .evaluatedObject) }
-}
-
 extension FetchExpression {
   /// The object itself: ``evaluatedObject``.
   public static func expressionForEvaluatedObject() -> FetchExpression { .evaluatedObject }
-}
-
-extension FetchProperty {
-  /// A computed value of a dictionary.
-  public static func expression(_ description: ExpressionDescription) -> FetchProperty {
-    .expression(description.name, description.expression)
-  }
 }

@@ -148,20 +148,11 @@ extension ManagedObject {
   @_disfavoredOverload public class func fetchRequest() -> NSFetchRequest<NSFetchRequestResult> {
     NSFetchRequest(entityName: entity().ownName)
   }
-
-  /// Sets several properties; `NSNull` for none.
-  public func setValuesForKeys(_ keyedValues: [String: Any]) {
-    for (key, value) in keyedValues.sorted(by: { $0.key < $1.key }) { setValue(swiftValue(value) as Any?, forKey: key) }
-  }
-
-  /// The values of several properties; `NSNull` for none.
-  public func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
-    keys.reduce(into: [:]) { result, key in result[key] = value(forKey: key) ?? NSNull() }
-  }
 }
 
 extension ManagedObjectContext {
-  /// A context that is given its ``parent`` or its ``persistentStoreCoordinator`` before it is used; until then it has no stores.
+  /// A context that is given its ``parent`` or its ``persistentStoreCoordinator`` before it is used; until then it has
+  /// no stores.
   public convenience init(concurrencyType: ConcurrencyType) {
     self.init(
       concurrencyType: concurrencyType,
@@ -217,7 +208,8 @@ extension PersistentHistoryTransaction {
 }
 
 extension PersistentHistoryChange {
-  /// A request to be filled in, for ``PersistentHistoryChangeRequest/fetchHistory(withFetch:)-(FetchRequest<PersistentHistoryChange>)``.
+  /// A request to be filled in, for
+  /// ``PersistentHistoryChangeRequest/fetchHistory(withFetch:)-(FetchRequest<PersistentHistoryChange>)``.
   public static var fetchRequest: NSFetchRequest<PersistentHistoryChange>? { NSFetchRequest() }
 }
 

@@ -24,8 +24,9 @@ extension FetchedResultsSection: NSFetchedResultsSectionInfo {
   public var objects: [Any]? { ownObjects }
 }
 
-/// Is told how the results of a controller change, as in Core Data. The controller that it is given has the new results; it is
-/// the one that tells if that is one of `NSManagedObject`, and otherwise one of the same results that is good for this call.
+/// Is told how the results of a controller change, as in Core Data. The controller that it is given has the new
+/// results; it is the one that tells if that is one of `NSManagedObject`, and otherwise one of the same results that is
+/// good for this call.
 public protocol NSFetchedResultsControllerDelegate: FetchedResultsControllerDelegate {
   /// The results are about to be told anew.
   func controllerWillChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>)

@@ -23,18 +23,41 @@ private func known(_ options: [AnyHashable: Any]?) -> [String: any Sendable] {
   return result
 }
 
+/// The type of stores that a name stands for: one of the constants, such as ``NSSQLiteStoreType``, or what Core Data
+/// has in their place.
+private func knownStoreType(_ name: String) -> PersistentStoreType? {
+  switch name {
+  case PersistentStoreType.file.rawValue, "SQLite", "Binary", "XML": return .file
+  case PersistentStoreType.inMemory.rawValue, "InMemory": return .inMemory
+  default: return nil
+  }
+}
+
+/// The type of stores that a name stands for.
+///
+/// - Throws: ``CambiumError/Code/persistentStoreInvalidType``.
+private func storeType(_ name: String) throws -> PersistentStoreType {
+  if let type = knownStoreType(name) { return type }
+  throw CambiumError(
+    .persistentStoreInvalidType,
+    "there are no stores of the type '\(name)'; use NSSQLiteStoreType for a file, or NSInMemoryStoreType")
+}
+
 extension PersistentStore {
   /// ``PersistentStoreType``.
   public typealias StoreType = PersistentStoreType
+
+  /// The store's type: ``NSSQLiteStoreType`` or ``NSInMemoryStoreType``.
+  public var type: String { ownType.rawValue }
 }
 
 extension PersistentStoreCoordinator {
   /// Opens a store; see ``addPersistentStore(type:configuration:at:durability:isReadOnly:options:)``.
   @discardableResult
   public func addPersistentStore(
-    ofType type: PersistentStoreType, configurationName: String?, at url: URL?, options: [AnyHashable: Any]? = nil
+    ofType type: String, configurationName: String?, at url: URL?, options: [AnyHashable: Any]? = nil
   ) throws -> PersistentStore {
-    try addPersistentStore(type: type, configuration: configurationName, at: url, options: known(options))
+    try addPersistentStore(type: storeType(type), configuration: configurationName, at: url, options: known(options))
   }
 
   /// The same by its newer name.
@@ -45,8 +68,8 @@ extension PersistentStoreCoordinator {
     try addPersistentStore(type: type, configuration: configuration, at: url, options: known(options))
   }
 
-  /// Opens a store, and calls the handler with what went wrong, if anything did: before it returns, also where the description's
-  /// ``PersistentStoreDescription/shouldAddStoreAsynchronously`` is set, which a container's
+  /// Opens a store, and calls the handler with what went wrong, if anything did: before it returns, also where the
+  /// description's ``PersistentStoreDescription/shouldAddStoreAsynchronously`` is set, which a container's
   /// ``PersistentContainer/loadPersistentStores(completionHandler:)`` heeds.
   public func addPersistentStore(
     with description: PersistentStoreDescription,
@@ -60,15 +83,15 @@ extension PersistentStoreCoordinator {
 
   /// ``destroyPersistentStore(at:type:)``; options have no effect.
   public func destroyPersistentStore(
-    at url: URL, ofType type: PersistentStoreType, options: [AnyHashable: Any]? = nil
+    at url: URL, ofType type: String, options: [AnyHashable: Any]? = nil
   ) throws {
-    try destroyPersistentStore(at: url, type: type)
+    try destroyPersistentStore(at: url, type: storeType(type))
   }
 
   /// ``replacePersistentStore(at:withPersistentStoreFrom:progress:)``; options have no effect.
   public func replacePersistentStore(
     at destination: URL, destinationOptions: [AnyHashable: Any]? = nil, withPersistentStoreFrom source: URL,
-    sourceOptions: [AnyHashable: Any]? = nil, ofType type: PersistentStoreType
+    sourceOptions: [AnyHashable: Any]? = nil, ofType type: String
   ) throws {
     try replacePersistentStore(at: destination, withPersistentStoreFrom: source)
   }
@@ -76,9 +99,9 @@ extension PersistentStoreCoordinator {
   /// Moves a store; see ``migratePersistentStore(_:to:type:options:)``.
   @discardableResult
   public func migratePersistentStore(
-    _ store: PersistentStore, to url: URL, options: [AnyHashable: Any]? = nil, withType type: PersistentStoreType
+    _ store: PersistentStore, to url: URL, options: [AnyHashable: Any]? = nil, withType type: String
   ) throws -> PersistentStore {
-    try migratePersistentStore(store, to: url, type: type, options: known(options))
+    try migratePersistentStore(store, to: url, type: storeType(type), options: known(options))
   }
 
   // By their newer names. Without options, destroying and moving a store are Cambium's own methods.
@@ -156,14 +179,14 @@ extension PersistentStoreCoordinator {
 
   /// ``metadataForPersistentStore(at:)``; options have no effect.
   public static func metadataForPersistentStore(
-    ofType type: PersistentStoreType, at url: URL, options: [AnyHashable: Any]? = nil
+    ofType type: String, at url: URL, options: [AnyHashable: Any]? = nil
   ) throws -> [String: Any] {
     try metadataForPersistentStore(at: url)
   }
 
   /// ``setMetadata(_:forPersistentStoreAt:)``; options have no effect.
   public static func setMetadata(
-    _ metadata: [String: Any]?, forPersistentStoreOfType type: PersistentStoreType, at url: URL,
+    _ metadata: [String: Any]?, forPersistentStoreOfType type: String, at url: URL,
     options: [AnyHashable: Any]? = nil
   ) throws {
     try setMetadata(metadata ?? [:], forPersistentStoreAt: url)
@@ -173,11 +196,12 @@ extension PersistentStoreCoordinator {
 extension MigrationManager {
   /// Migrates a store; see ``migrateStore(from:type:options:mapping:to:destinationType:destinationOptions:)``.
   ///
-  /// - Throws: also ``CambiumError/Code/migrationMissingMappingModel`` without a mapping model, for which Core Data raises.
+  /// - Throws: also ``CambiumError/Code/migrationMissingMappingModel`` without a mapping model, for which Core Data
+  ///   raises.
   public func migrateStore(
-    from sourceURL: URL, sourceType: PersistentStoreType, options: [AnyHashable: Any]? = nil,
+    from sourceURL: URL, sourceType: String, options: [AnyHashable: Any]? = nil,
     with mapping: MappingModel?,
-    toDestinationURL destinationURL: URL, destinationType: PersistentStoreType,
+    toDestinationURL destinationURL: URL, destinationType: String,
     destinationOptions: [AnyHashable: Any]? = nil
   ) throws {
     guard let mapping else {
@@ -185,8 +209,8 @@ extension MigrationManager {
         .migrationMissingMappingModel, "a migration manager needs a mapping model; infer one, or describe one")
     }
     try migrateStore(
-      from: sourceURL, type: sourceType, options: known(options), mapping: mapping, to: destinationURL,
-      destinationType: destinationType, destinationOptions: known(destinationOptions))
+      from: sourceURL, type: storeType(sourceType), options: known(options), mapping: mapping, to: destinationURL,
+      destinationType: storeType(destinationType), destinationOptions: known(destinationOptions))
   }
 
   /// The same by its newer name.
@@ -197,14 +221,25 @@ extension MigrationManager {
     options destinationOptions: [AnyHashable: Any]? = nil
   ) throws {
     try migrateStore(
-      from: sourceURL, sourceType: sourceType, options: options, with: mapping, toDestinationURL: destinationURL,
-      destinationType: destinationType, destinationOptions: destinationOptions)
+      from: sourceURL, type: sourceType, options: known(options), mapping: mapping, to: destinationURL,
+      destinationType: destinationType, destinationOptions: known(destinationOptions))
   }
 }
 
 extension PersistentStoreDescription {
   /// A description to be filled in.
   public convenience init() { self.init(type: .file) }
+
+  /// The store's type by its name, such as ``NSInMemoryStoreType``. Opening a store of a type that there is not throws
+  /// ``CambiumError/Code/persistentStoreInvalidType``.
+  public var type: String {
+    get { unknownTypeName ?? ownType.rawValue }
+    set {
+      let known = knownStoreType(newValue)
+      unknownTypeName = known == nil ? newValue : nil
+      ownType = known ?? .file
+    }
+  }
 
   /// Sets an option to a number of Foundation's; see ``setOption(_:forKey:)-(Sendable?,_)``.
   public func setOption(_ value: NSNumber?, forKey key: String) {
@@ -220,8 +255,8 @@ extension PersistentStoreDescription {
 
 extension PersistentContainer {
   /// A container with the model of that name in the application's bundle: `Name.cambiummodel`, `Name.xcdatamodeld` or
-  /// `Name.xcdatamodel`. Core Data raises where there is none; here the model is empty, and loading the stores fails with what reading
-  /// it threw.
+  /// `Name.xcdatamodel`. Core Data raises where there is none; here the model is empty, and loading the stores fails
+  /// with what reading it threw.
   public convenience init(name: String) {
     self.init(name: name, managedObjectModel: Self.model(named: name))
   }

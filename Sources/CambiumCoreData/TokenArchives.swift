@@ -1,8 +1,8 @@
-// Places in the history of stores, as Core Data code keeps them. Foundation's archivers take and give objects of classes that inherit from
-// NSObject (`unarchivedObject(ofClass:from:)` asks for that by its type), and a token is a structure of a module that does without
-// Foundation's classes. Off Apple platforms a structure may conform to NSSecureCoding, and is archived as a `__SwiftValue`, which is not
-// decodable. So these methods are for tokens alone; what they write is what `JSONEncoder` writes of a token, and the one
-// reads what the other has written.
+// Places in the history of stores, as Core Data code keeps them. Foundation's archivers take and give objects of
+// classes that inherit from NSObject (`unarchivedObject(ofClass:from:)` asks for that by its type), and a token is a
+// structure of a module that does without Foundation's classes. Off Apple platforms a structure may conform to
+// NSSecureCoding, and is archived as a `__SwiftValue`, which is not decodable. So these methods are for tokens alone;
+// what they write is what `JSONEncoder` writes of a token, and the one reads what the other has written.
 
 extension NSKeyedArchiver {
   /// A token as data, to be kept. The same as `JSONEncoder().encode(token)`.
@@ -25,8 +25,8 @@ extension NSKeyedUnarchiver {
     do { return try JSONDecoder().decode(PersistentHistoryToken.self, from: data) } catch {
       throw CambiumError(
         .fileReadCorruptFile,
-        "the data is no token of a store's history that was archived here; fetch the history from its beginning, and keep the "
-          + "token of the last transaction", underlying: [error])
+        "the data is no token of a store's history that was archived here; fetch the history from its beginning, and "
+          + "keep the token of the last transaction", underlying: [error])
     }
   }
 }

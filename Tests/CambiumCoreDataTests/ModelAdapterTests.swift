@@ -22,24 +22,24 @@ import Testing
     #expect(NSManagedObjectModel.mergedModel(from: [bundle]) == nil)
     let (v1, v3) = (try FlightLog.model(1), try FlightLog.model(3))
     try FlightLog.write(v1, "modelV1", in: folder)
-    #expect(try NSManagedObjectModel.mergedModel(from: [bundle])?.versionChecksum == v1.versionChecksum)
+    #expect(NSManagedObjectModel.mergedModel(from: [bundle])?.versionChecksum == v1.versionChecksum)
     try FlightLog.write(v3, "modelV3", in: folder)
     // Two models of one entity are none.
     #expect(NSManagedObjectModel.mergedModel(from: [bundle]) == nil)
     #expect(NSManagedObjectModel(byMerging: [v1, v3]) == nil && NSManagedObjectModel(byMerging: nil) == nil)
     #expect(NSManagedObjectModel(byMerging: []) == nil)
-    #expect(try NSManagedObjectModel(byMerging: [v3])?.versionChecksum == v3.versionChecksum)
+    #expect(NSManagedObjectModel(byMerging: [v3])?.versionChecksum == v3.versionChecksum)
 
     let store = try FlightLog.container(folder.file("store"), try FlightLog.model(1))
     let metadata = try #require(store.persistentStoreCoordinator.persistentStores.first).metadata
     let found = NSManagedObjectModel.mergedModel(from: [bundle], forStoreMetadata: metadata)
-    #expect(try found?.versionChecksum == v1.versionChecksum)
+    #expect(found?.versionChecksum == v1.versionChecksum)
     #expect(
-      try NSManagedObjectModel(byMerging: [v3, v1], forStoreMetadata: metadata)?.versionChecksum == v1.versionChecksum)
+      NSManagedObjectModel(byMerging: [v3, v1], forStoreMetadata: metadata)?.versionChecksum == v1.versionChecksum)
     #expect(NSManagedObjectModel(byMerging: [v3], forStoreMetadata: metadata) == nil)
 
     let reference = NSManagedObjectModelReference(
-      entityVersionHashes: try v3.entityVersionHashesByName, in: bundle, versionChecksum: try v3.versionChecksum)
+      entityVersionHashes: v3.entityVersionHashesByName, in: bundle, versionChecksum: v3.versionChecksum)
     #expect(try reference.resolvedModel.versionChecksum == v3.versionChecksum)
     #expect(try reference.resolvedModel.entitiesByName["FlightData"] != nil)
   }

@@ -107,7 +107,7 @@ import Testing
     #expect(try context.count(for: Aircraft.fetchRequest()) == 5)
     let update = NSBatchUpdateRequest(entityName: "Aircraft")
     update.predicate = NSPredicate(format: "tailNumber BEGINSWITH 'C'")
-    update.propertiesToUpdate = ["aircraftType": "X", "numPassengers": try NSExpression(forConstantValue: 9)]
+    update.propertiesToUpdate = ["aircraftType": "X", "numPassengers": NSExpression(forConstantValue: 9)]
     update.resultType = .updatedObjectIDsResultType
     #expect((try context.execute(update).result as? [NSManagedObjectID])?.count == 3)
     let request = Aircraft.fetchRequest()
@@ -170,9 +170,9 @@ import Testing
 
     let dictionaries = NSFetchRequest<[String: Any]>(entityName: "Aircraft")
     dictionaries.resultType = .dictionaryResultType
-    let sum = NSExpressionDescription(
-      name: "total",
-      expression: NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "numPassengers")]))
+    let sum = NSExpressionDescription()
+    sum.name = "total"
+    sum.expression = NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "numPassengers")])
     dictionaries.propertiesToFetch = ["aircraftType", sum]
     dictionaries.propertiesToGroupBy = ["aircraftType"]
     dictionaries.sortDescriptors = [NSSortDescriptor(key: "aircraftType", ascending: true)]
@@ -289,7 +289,7 @@ import Testing
     description.type = NSInMemoryStoreType
     container.persistentStoreDescriptions = [description]
     try container.loadPersistentStores()
-    #expect(container.persistentStoreCoordinator.persistentStores.first?.type == .inMemory)
+    #expect(container.persistentStoreCoordinator.persistentStores.first?.type == NSInMemoryStoreType)
     #expect(NSPersistentContainer(path: "", managedObjectModel: try FlightLog.model()) == nil)
   }
 

@@ -45,7 +45,7 @@ import Testing
     let (uuid, url, token) = try #require(told.withLock { $0.first })
     let store = try #require(coordinator.persistentStores.first)
     #expect(uuid == store.identifier && url == store.url)
-    let current = try coordinator.currentPersistentHistoryToken(fromStores: nil)
+    let current = coordinator.currentPersistentHistoryToken(fromStores: nil)
     #expect(token != nil && token == current)
   }
 

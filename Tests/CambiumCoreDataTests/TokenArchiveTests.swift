@@ -14,7 +14,7 @@ import Testing
       _ = NSEntityDescription.insertNewObject(forEntityName: "Aircraft", into: context)
       try context.save()
     }
-    return try #require(try container.persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: nil))
+    return try #require(container.persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: nil))
   }
 
   @Test func tokensAreKept() throws {

@@ -234,7 +234,7 @@ import Testing
       item.rank = Int32(rank)
     }
     try context.save()
-    var sum = NSExpressionDescription()
+    let sum = NSExpressionDescription()
     sum.name = "sum"
     sum.expression = NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "rank")])
     let request = NSFetchRequest<[String: Any]>(entityName: "Item")

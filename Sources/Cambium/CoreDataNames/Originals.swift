@@ -1,3 +1,5 @@
+import CambiumEngine
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -12,6 +14,15 @@
   public var ownCoordinator: PersistentStoreCoordinator {
     get { persistentStoreCoordinator }
     set { persistentStoreCoordinator = newValue }
+  }
+  /// ``detectConflicts(for:)``.
+  public func ownDetectConflicts(for object: ManagedObject) throws { try detectConflicts(for: object) }
+}
+
+@_spi(CoreData) extension PersistentStoreCoordinator {
+  /// ``currentPersistentHistoryToken(fromStores:)``.
+  public func ownCurrentToken(fromStores stores: [PersistentStore]?) throws -> PersistentHistoryToken? {
+    try currentPersistentHistoryToken(fromStores: stores)
   }
 }
 
@@ -28,6 +39,13 @@
   }
   /// ``managedObjectModel``.
   public var ownModel: ManagedObjectModel? { managedObjectModel }
+  /// ``versionHash``.
+  public var ownVersionHash: Data { get throws { try versionHash } }
+}
+
+@_spi(CoreData) extension PropertyDescription {
+  /// ``versionHash``.
+  public var ownVersionHash: Data { get throws { try versionHash } }
 }
 
 @_spi(CoreData) extension ManagedObjectID {
@@ -51,6 +69,12 @@
   public init(ownFormat format: String, argumentArray: [Any?]?) throws {
     try self.init(format: format, argumentArray: argumentArray)
   }
+  /// ``withSubstitutionVariables(_:)``.
+  public func ownSubstituting(_ variables: [String: Any?]) throws -> FetchPredicate {
+    try withSubstitutionVariables(variables)
+  }
+  /// ``evaluate(with:)``.
+  public func ownEvaluate(with object: ManagedObject) throws -> Bool { try evaluate(with: object) }
 }
 
 @_spi(CoreData) extension FetchRequest {
@@ -102,6 +126,58 @@
     self.failure = failure
   }
 
+  /// ``entityVersionHashesByName``.
+  public var ownVersionHashes: [String: Data] { get throws { try entityVersionHashesByName } }
+
+  /// ``versionChecksum``.
+  public var ownVersionChecksum: String { get throws { try versionChecksum } }
+
   /// ``fetchRequestTemplatesByName``.
   public var ownFetchRequestTemplates: [String: FetchRequestTemplate] { fetchRequestTemplatesByName }
+}
+
+@_spi(CoreData) extension ManagedObject {
+  /// ``value(forKey:)``.
+  public func ownValue(forKey key: String) -> Any? { value(forKey: key) }
+  /// ``value(forKeyPath:)``.
+  public func ownValue(forKeyPath keyPath: String) -> Any? { value(forKeyPath: keyPath) }
+  /// ``changedValues()``.
+  public var ownChangedValues: [String: Any?] { changedValues() }
+  /// ``committedValues(forKeys:)``.
+  public func ownCommittedValues(forKeys keys: [String]?) -> [String: Any?] { committedValues(forKeys: keys) }
+  /// ``objectIDs(forRelationshipNamed:)``.
+  public func ownObjectIDs(forRelationshipNamed key: String) throws -> [ManagedObjectID] {
+    try objectIDs(forRelationshipNamed: key)
+  }
+  /// Notes an error of reading in the context.
+  public func noteReading(_ error: any Error) { note(error, losesChange: false) }
+}
+
+@_spi(CoreData) extension FetchRequest {
+  /// Another request for the same, with results of another type.
+  public func giving<Other: FetchRequestResult>(_ type: Other.Type) -> FetchRequest<Other> {
+    let copy = FetchRequest<Other>()
+    fill(copy)
+    return copy
+  }
+}
+
+@_spi(CoreData) extension PersistentStore {
+  /// ``type``.
+  public var ownType: PersistentStoreType { type }
+}
+
+@_spi(CoreData) extension PersistentStoreDescription {
+  /// ``type``.
+  public var ownType: PersistentStoreType {
+    get { type }
+    set { type = newValue }
+  }
+}
+
+@_spi(CoreData) extension FetchExpression {
+  /// The engine's expression.
+  public var ownExpression: CambiumEngine.Expression { engine }
+  /// ``init(forConstantValue:)``.
+  public init(ownConstantValue value: Any?) throws { try self.init(forConstantValue: value) }
 }

@@ -1,5 +1,14 @@
 extension CambiumError {
-  /// The kind of an error. The raw values are Core Data's; those below 1,500 are Cambium's own.
+  /// The domain of errors that Core Data has no code for, as `NSError` has it.
+  package static let ownDomain = "CambiumErrorDomain"
+
+  /// The domain of the error as an `NSError`: Cocoa's, unless ``code`` means something else there.
+  public var _domain: String { code.rawValue < 100 ? Self.ownDomain : "NSCocoaErrorDomain" }
+
+  /// The number of ``code``.
+  public var _code: Int { code.rawValue }
+
+  /// The kind of an error. The raw values are Core Data's, or those that Cocoa has for files; those below 100 are Cambium's own.
   public struct Code: RawRepresentable, Hashable, Sendable {
     /// The number.
     public let rawValue: Int
@@ -76,7 +85,7 @@ extension CambiumError {
     /// A uniqueness constraint is violated against the store.
     public static let managedObjectConstraintMerge = Code(rawValue: 133021)
 
-    /// A store type that does not exist. Never thrown: ``PersistentStoreType`` has no others.
+    /// A store type that does not exist. Thrown only for names of types, which `CambiumCoreData` takes.
     public static let persistentStoreInvalidType = Code(rawValue: 134000)
     /// A store that is of another type than was asked for.
     public static let persistentStoreTypeMismatch = Code(rawValue: 134010)

@@ -6,7 +6,7 @@ extension PersistentStoreCoordinator {
   ///
   /// - Parameter stores: Those that are asked; `nil` for all.
   /// - Throws: ``CambiumError/Code/persistentStoreOperation`` if all stores were removed; what reading throws.
-  public func currentPersistentHistoryToken(
+  @_disfavoredOverload public func currentPersistentHistoryToken(
     fromStores stores: [PersistentStore]? = nil
   ) throws -> PersistentHistoryToken? {
     if stores == nil { try requireStores() }

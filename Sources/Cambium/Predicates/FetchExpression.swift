@@ -26,7 +26,7 @@ public struct FetchExpression: Hashable, Sendable, CustomStringConvertible {
   /// The same value for all objects.
   ///
   /// - Throws: ``CambiumError/Code/invalidArgument`` for a value that no attribute can have.
-  public init(forConstantValue value: Any?) throws {
+  @_disfavoredOverload public init(forConstantValue value: Any?) throws {
     guard let value = unwrapped(value) else {
       engine = .constant(.null)
       return

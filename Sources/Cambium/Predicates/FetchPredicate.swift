@@ -33,7 +33,7 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   ///
   /// - Throws: ``CambiumError/Code/invalidPredicate`` with the place of the mistake; the engine's `PredicateError` is
   ///   underneath. Key paths and types are checked against the model when the predicate is used.
-  public init(format: String, _ arguments: Any?...) throws {
+  @_disfavoredOverload public init(format: String, _ arguments: Any?...) throws {
     try self.init(format: format, argumentArray: arguments)
   }
 
@@ -101,7 +101,7 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   /// stay open; a key path from a variable, `$x.name`, is a name of its own: `x.name`.
   ///
   /// - Throws: ``CambiumError/Code/invalidPredicate`` for a value that no attribute can have.
-  public func withSubstitutionVariables(_ variables: [String: Any?]) throws -> FetchPredicate {
+  @_disfavoredOverload public func withSubstitutionVariables(_ variables: [String: Any?]) throws -> FetchPredicate {
     var values: [String: Value] = [:]
     for (name, argument) in variables {
       guard let argument = unwrapped(argument) else {

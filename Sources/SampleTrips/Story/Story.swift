@@ -58,7 +58,7 @@ import CambiumSwiftData
     guard let made = NSManagedObjectModel.makeManagedObjectModel(for: Trip.self) else {
       throw SampleTripsError("the classes make no schema")
     }
-    for (entity, hash) in try made.entityVersionHashesByName.sorted(by: { $0.key < $1.key }) {
+    for (entity, hash) in made.entityVersionHashesByName.sorted(by: { $0.key < $1.key }) {
       say("   \(entity): \(written[entity] == hash ? "same hash" : "another hash")")
     }
   }

@@ -18,7 +18,7 @@ extension ManagedObjectContext {
   /// does. In a child, the conflict is with the parent's object.
   ///
   /// - Throws: ``CambiumError/Code/managedObjectReferentialIntegrity`` if it is gone; what reading throws.
-  public func detectConflicts(for object: ManagedObject) throws {
+  @_disfavoredOverload public func detectConflicts(for object: ManagedObject) throws {
     try lock.run {
       guard object.managedObjectContext === self, object.isPresent, object.state != .inserted else { return }
       try object.load()

@@ -5,7 +5,7 @@ extension FetchPredicate {
   ///
   /// - Throws: ``CambiumError/Code/invalidPredicate`` for a key path that the entity does not have, or a part that is not
   ///   supported; what reading the object throws.
-  public func evaluate(with object: ManagedObject) throws -> Bool {
+  @_disfavoredOverload public func evaluate(with object: ManagedObject) throws -> Bool {
     let predicate = try checked(for: object.info, inMemory: true)
     var state = Self.evaluationState(for: predicate)
     return try Self.evaluate(predicate, object, &state)

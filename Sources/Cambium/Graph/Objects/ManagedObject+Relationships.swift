@@ -288,7 +288,7 @@ extension ManagedObject {
   /// The identifiers of the destinations of a relationship, unsaved changes included. Builds no objects.
   ///
   /// - Throws: ``CambiumError/Code/unknownKey``; what reading throws.
-  public func objectIDs(forRelationshipNamed key: String) throws -> [ManagedObjectID] {
+  @_disfavoredOverload public func objectIDs(forRelationshipNamed key: String) throws -> [ManagedObjectID] {
     let property = try property(key)
     guard let r = property.relationship else { throw notARelationship(key) }
     if property.isTransient { return heldObjects(property).map { $0.objectID } }

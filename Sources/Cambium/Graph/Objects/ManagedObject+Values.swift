@@ -321,7 +321,7 @@ extension ManagedObject {
 
   /// The properties that were changed since the object was last read or saved, with their present values. Reads nothing
   /// but to-many relationships that were changed.
-  public func changedValues() -> [String: Any?] {
+  @_disfavoredOverload public func changedValues() -> [String: Any?] {
     var result: [String: Any?] = [:]
     for key in changedKeys { result.updateValue(value(forKey: key), forKey: key) }
     return result
@@ -338,7 +338,7 @@ extension ManagedObject {
 
   /// The values of properties as they were last read or saved; `nil` keys for all. Every key that was asked for is in
   /// the result. For an inserted object all values are `nil`.
-  public func committedValues(forKeys keys: [String]?) -> [String: Any?] {
+  @_disfavoredOverload public func committedValues(forKeys keys: [String]?) -> [String: Any?] {
     var result: [String: Any?] = [:]
     for key in keys ?? info.ordered.filter({ !$0.isTransient }).map({ $0.name }) {
       do { result.updateValue(try committed(key), forKey: key) } catch {

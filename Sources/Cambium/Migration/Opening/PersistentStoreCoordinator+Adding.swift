@@ -53,6 +53,11 @@ extension PersistentStoreCoordinator {
     if let name = description.configuration, managedObjectModel.entities(forConfigurationName: name) == nil {
       throw CambiumError(.persistentStoreOpen, "the model has no configuration '\(name)'")
     }
+    if let name = description.unknownTypeName {
+      throw CambiumError(
+        .persistentStoreInvalidType,
+        "there are no stores of the type '\(name)'; use NSSQLiteStoreType for a file, or NSInMemoryStoreType")
+    }
     let store: PersistentStore
     do { store = try open(description, model) } catch {
       var result: CambiumError
