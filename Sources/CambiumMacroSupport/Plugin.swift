@@ -38,7 +38,9 @@ package enum Plugin {
       let source: String
       switch (request.macro.typeName, request.macroRole) {
       case ("ManagedMacro", "accessor"): source = try ManagedMacro.accessors(request)
+      case ("PathsMacro", "member"): source = PathsMacro.members(request)
       case ("PathsMacro", "extension"): source = try PathsMacro.extensions(request)
+      case ("CompositeMacro", "extension"): source = try CompositeMacro.extensions(request)
       case ("ModelMacro", "member"): source = try ModelMacro.members(request)
       case ("ModelMacro", "memberAttribute"): source = ModelMacro.attribute(request)
       case ("ModelMacro", "extension"): source = try ModelMacro.extensions(request)

@@ -15,13 +15,19 @@ nonisolated enum Genre: String, AttributeRepresentable { case rock, jazz }
   var compositeValues: [String: Any] { ["city": city as Any] }
 }
 
+/// A structure that is the main actor's, as everything in the module by default.
+@Composite struct Stage: Equatable {
+  var name: String
+  var width = 5.0
+}
+
 @ManagedPaths nonisolated class Person: ManagedObject {
   @Managed var name: String
   @Managed var home: Place?
   @Managed var acts: Set<Act>
 }
 
-nonisolated final class Agent: Person {
+@ManagedPaths nonisolated final class Agent: Person {
   @Managed var fee: Double
 }
 
@@ -33,6 +39,18 @@ nonisolated final class Agent: Person {
 }
 
 struct IsolationTests {
+  @Test func compositesByMacro() {
+    let stage = Stage(name: "main")
+    #expect(Stage(compositeValues: stage.compositeValues) == stage)
+    #expect(Stage(compositeValues: ["name": "left"])?.width == 5)
+  }
+
+  @Test func pathsOfASubclass() {
+    let request = FetchRequest<Agent>(entityName: "Agent")
+    request.filter { $0.fee > 2 && $0.name == "a" }
+    #expect(request.predicate?.predicateFormat.contains("fee > 2") == true)
+  }
+
   private func container() throws -> PersistentContainer {
     let model = try ManagedObjectModel {
       Entity("Person", class: Person.self) {

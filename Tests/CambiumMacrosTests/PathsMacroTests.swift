@@ -56,15 +56,45 @@ import Testing
           }
           public static let paths = Paths()
           public static var predicateKeyPaths: [AnyKeyPath: String] {
-            func of<ManagedPathsObject: Aircraft>(_: ManagedPathsObject.Type) -> [AnyKeyPath: String] {
-              [\\ManagedPathsObject.`tailNumber`: "tailNumber", \\ManagedPathsObject.`type`: "kind", \
-        \\ManagedPathsObject.`seats`: "seats", \\ManagedPathsObject.`hidden`: Aircraft.key, \
-        \\ManagedPathsObject.`class`: "class"]
-            }
-            return of(Self.self)
+            managedKeyPaths
           }
         }
         """)
+  }
+
+  private func members(_ declaration: String, context: [String] = []) -> String {
+    let request = CompilerMessage.AttachedMacro(
+      macro: .init(moduleName: "CambiumMacros", typeName: "PathsMacro", name: "ManagedPaths"), macroRole: "member",
+      attributeSyntax: .init(source: "@ManagedPaths", location: nil),
+      declSyntax: .init(source: declaration, location: nil),
+      lexicalContext: context.map { .init(source: $0, location: nil) })
+    return PathsMacro.members(request)
+  }
+
+  @Test func keyPathsOfAClass() {
+    #expect(
+      members("public final class Seaplane: Aircraft { @Managed var floats: Int; @Managed(Self.key) var `class`: Int }")
+        == """
+        public override nonisolated class var managedKeyPaths: [AnyKeyPath: String] {
+          func of<ManagedPathsObject: Seaplane>(_: ManagedPathsObject.Type) -> [AnyKeyPath: String] {
+            [\\ManagedPathsObject.`floats`: "floats", \\ManagedPathsObject.`class`: Seaplane.key]
+          }
+          return super.managedKeyPaths.merging(of(Self.self)) { _, own in own }
+        }
+        """)
+    #expect(members("class Plain: ManagedObject {}").contains("    [:]\n"))
+    #expect(
+      members("struct Paint { var a: Int }").isEmpty && members("class Pair<T> {}").isEmpty && members("x").isEmpty)
+  }
+
+  /// A subclass has the conformances of its superclass; any other class without a conformance to add is a mistake.
+  @Test func aSubclass() throws {
+    #expect(try expand("final class Seaplane: Aircraft {}", type: "Seaplane", conformances: "") == "")
+    #expect(try expand("final class Seaplane: Fleet.Aircraft {}", type: "Seaplane", conformances: nil) == "")
+    for superclass in ["ManagedObject", "NSManagedObject", "Cambium.ManagedObject"] {
+      #expect(throws: Refusal.self) { try expand("class A: \(superclass) {}", type: "A", conformances: "") }
+    }
+    #expect(throws: Refusal.self) { try expand("class A {}", type: "A", conformances: "") }
   }
 
   @Test func aStructure() throws {
@@ -129,7 +159,7 @@ import Testing
     do {
       let expanded = try expand(source)
       // What cannot be told from nothing has no properties.
-      #expect(expanded.contains("[:]") && source == "class ] {")
+      #expect(expanded.contains("Sendable {\n  }") && source == "class ] {")
     } catch { #expect(error is Refusal) }
   }
 

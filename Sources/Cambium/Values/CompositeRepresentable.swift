@@ -1,4 +1,5 @@
-/// A Swift type that stands for the values of a composite attribute.
+/// A Swift type that stands for the values of a composite attribute. ``Composite()`` writes the conformance of a
+/// structure. By hand:
 ///
 ///     struct ColorScheme: CompositeRepresentable {
 ///       var primary: String?, secondary: String?
@@ -15,8 +16,8 @@
 ///
 /// A nested composite is a dictionary within the dictionary, or a `CompositeRepresentable` when writing.
 ///
-/// Reading and writing by ``CompositeElements``, which have types, takes a fraction of the time that dictionaries of `Any`
-/// take. Who has many composites adds that:
+/// Reading and writing by ``CompositeElements``, which have types, takes a fraction of the time that dictionaries of
+/// `Any` take. Who has many composites adds that:
 ///
 ///     extension ColorScheme {
 ///       init?(compositeElements elements: CompositeElements) {

@@ -1,11 +1,16 @@
 /// `@ManagedPaths`: what key paths and conditions have to know of the properties of a class or composite.
 ///
 ///     @ManagedPaths final class Aircraft: ManagedObject { @Managed var tailNumber: String? }
+///     // In the class:
+///     //   override class var managedKeyPaths: [AnyKeyPath: String] { ... [\Aircraft.tailNumber: "tailNumber"] ... }
 ///     // nonisolated extension Aircraft: FetchPaths, PredicateKeyPaths {
 ///     //   struct Paths: Sendable { let tailNumber = ManagedPath.of(\Aircraft.tailNumber, "tailNumber") }
 ///     //   static let paths = Paths()
-///     //   static var predicateKeyPaths: [AnyKeyPath: String] { ... [\Aircraft.tailNumber: "tailNumber"] ... }
+///     //   static var predicateKeyPaths: [AnyKeyPath: String] { managedKeyPaths }
 ///     // }
+///
+/// A subclass of a class with paths has the conformances, and cannot have other `Paths`. It overrides
+/// `managedKeyPaths`.
 enum PathsMacro {
   /// The source of the extension.
   static func extensions(_ request: CompilerMessage.AttachedMacro) throws(Refusal) -> String {
@@ -17,11 +22,10 @@ enum PathsMacro {
     }
     // The compiler says nothing of what is there already, by the type itself or by its superclass.
     guard let wanted = request.conformanceListSyntax?.source.trimmed, !wanted.isEmpty else {
+      // The superclass has the conformances, and the members of this class are in `managedKeyPaths`.
+      if isSubclass(declaration) { return "" }
       throw Refusal(
-        message:
-          "'@ManagedPaths' can add nothing here: the type has paths already, its own or those of its superclass, and has them "
-          + "once; for what a subclass adds, write FetchPath<\(request.extendedTypeSyntax?.source.trimmed ?? "Subclass"), Int>(\"property\"), "
-          + "with the property's type",
+        message: "'@ManagedPaths' can add nothing here: the type has paths already",
         offset: declaration.introducer.offset)
     }
     guard let type = request.extendedTypeSyntax?.source.trimmed, !type.isEmpty else {
@@ -44,24 +48,49 @@ enum PathsMacro {
     }
     if wanted.contains("PredicateKeyPaths") {
       conformances.append("Cambium.PredicateKeyPaths")
-      let isClass = declaration.introducer.text == "class"
-      let pairs = properties.map { "\\\(isClass ? "ManagedPathsObject" : type).\($0.name): \($0.key)" }
-      let list = pairs.isEmpty ? "[:]" : "[\(pairs.joined(separator: ", "))]"
       members.append("\(access.text)static var predicateKeyPaths: [AnyKeyPath: String] {")
-      if isClass {
-        // A key path that a subclass inherits begins at the subclass. `\Self.name` would, but cannot be made (Swift 6.3 ends the process).
-        members.append("  func of<ManagedPathsObject: \(type)>(_: ManagedPathsObject.Type) -> [AnyKeyPath: String] {")
-        members.append("    \(list)")
-        members.append("  }")
-        members.append("  return of(Self.self)")
-      } else {
-        members.append("  \(list)")
-      }
+      let isClass = declaration.introducer.text == "class"
+      members.append("  \(isClass ? "managedKeyPaths" : list(of: properties, from: type))")
       members.append("}")
     }
-    // Conditions are made and key paths compared on any thread; where a module's declarations are the main actor's by default, this would be.
+    // Conditions are made and key paths compared on any thread; where a module's declarations are the main actor's by
+    // default, this would be.
     return "nonisolated extension \(type): \(conformances.joined(separator: ", ")) {\n"
       + members.map { "  \($0)\n" }.joined() + "}"
+  }
+
+  /// The source of the member of a class that lists its key paths; empty for a structure. What is wrong with the
+  /// declaration, ``extensions(_:)`` says.
+  static func members(_ request: CompilerMessage.AttachedMacro) -> String {
+    guard let declaration = try? TypeDeclaration(request.declSyntax.source), declaration.introducer.text == "class",
+      !declaration.isGeneric
+    else { return "" }
+    let type = declaration.name.text
+    let access = Access(of: declaration, in: request.lexicalContext ?? [])
+    guard let properties = try? properties(of: declaration, type, access) else { return "" }
+    // A key path that a subclass inherits begins at the subclass. `\Self.name` would, but cannot be made (Swift 6.3
+    // ends the process).
+    return """
+      \(access.text)override nonisolated class var managedKeyPaths: [AnyKeyPath: String] {
+        func of<ManagedPathsObject: \(type)>(_: ManagedPathsObject.Type) -> [AnyKeyPath: String] {
+          \(list(of: properties, from: "ManagedPathsObject"))
+        }
+        return super.managedKeyPaths.merging(of(Self.self)) { _, own in own }
+      }
+      """
+  }
+
+  /// Whether a class inherits from another one than `ManagedObject`.
+  private static func isSubclass(_ declaration: TypeDeclaration) -> Bool {
+    guard declaration.introducer.text == "class", let superclass = declaration.firstInherited?.text else {
+      return false
+    }
+    return !["ManagedObject", "NSManagedObject"].contains(superclass.split(separator: ".").last.map(String.init) ?? "")
+  }
+
+  private static func list(of properties: [Property], from root: String) -> String {
+    let pairs = properties.map { "\\\(root).\($0.name): \($0.key)" }
+    return pairs.isEmpty ? "[:]" : "[\(pairs.joined(separator: ", "))]"
   }
 
   private struct Property {

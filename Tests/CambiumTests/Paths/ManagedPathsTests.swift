@@ -27,8 +27,16 @@ class PathVehicle: ManagedObject {
 }
 
 /// What it inherits, the macro does not see, and what its superclass declares holds for it as well.
-final class PathCar: PathVehicle {
+@ManagedPaths
+class PathCar: PathVehicle {
   @Managed var doors: Int
+  @Managed("note") var remark: String?
+  @Managed var drivers: Set<PathOwner>
+}
+
+@ManagedPaths
+final class PathTaxi: PathCar {
+  @Managed var licence: String?
 }
 
 @ManagedPaths
@@ -78,11 +86,17 @@ struct ManagedPathsTests {
         ToOne("owner", "Owner", inverse: "vehicles")
         ToMany("likedBy", "Owner", inverse: "favourites")
       }
-      Entity("Car", parent: "Vehicle", class: PathCar.self) { Attribute("doors", .integer64) }
+      Entity("Car", parent: "Vehicle", class: PathCar.self) {
+        Attribute("doors", .integer64)
+        Attribute("note", .string)
+        ToMany("drivers", "Owner", inverse: "drives")
+      }
+      Entity("Taxi", parent: "Car", class: PathTaxi.self) { Attribute("licence", .string) }
       Entity("Owner", class: PathOwner.self) {
         Attribute("name", .string)
         Attribute("operator", .integer16)
         Attribute("remark", .string)
+        ToMany("drives", "Car", inverse: "drivers")
         ToMany("vehicles", "Vehicle", inverse: "owner")
         ToMany("favourites", "Vehicle", inverse: "likedBy", ordered: true)
       }
@@ -120,6 +134,37 @@ struct ManagedPathsTests {
     let places = FetchRequest<PathPlace>(entityName: "Place")
     places.filter { $0.name == "Chicago" }
     #expect(try context.count(for: places) == 1)
+  }
+
+  /// A subclass asks of its own properties as of those of its superclasses.
+  @Test func subclasses() throws {
+    let (container, context) = try context()
+    defer { withExtendedLifetime(container) {} }
+    let owner = try #require(try context.fetch(FetchRequest<PathOwner>(entityName: "Owner")).first)
+    let taxi = PathTaxi(context: context)
+    (taxi.number, taxi.doors, taxi.remark, taxi.licence, taxi.drivers) = ("T1", 4, "big", "L", [owner])
+    try context.save()
+    func cars(_ change: (FetchRequest<PathCar>) -> FetchRequest<PathCar>) throws -> [String] {
+      try context.fetch(change(FetchRequest<PathCar>(entityName: "Car"))).map { $0.number }
+    }
+    #expect(try cars { $0.filter { $0.doors == 4 } } == ["T1"])
+    #expect(
+      try cars { $0.filter { $0.owner.name == "Bessie" }.sort { [$0.doors.ascending] } } == ["N3"])
+    #expect(try cars { $0.filter { $0.number == "T1" && $0.remark.beginsWith("b") } } == ["T1"])
+    #expect(try cars { $0.filter { $0.drivers.any { $0.name == "Bessie" } } } == ["T1"])
+    #expect(try cars { $0.sort { [$0.number.descending, $0.remark.ascending] } } == ["T1", "N3"])
+    let taxis = FetchRequest<PathTaxi>(entityName: "Taxi")
+    taxis.filter { $0.licence == "L" && $0.doors > 3 && $0.paint.primary == nil }
+    #expect(try context.fetch(taxis).count == 1)
+    let request = FetchRequest<PathTaxi>(entityName: "Taxi")
+    request.predicate = try FetchPredicate(#Predicate<PathTaxi> { $0.licence == "L" && $0.doors == 4 })
+    #expect(try context.count(for: request) == 1)
+    #expect(PathTaxi.predicateKeyPaths.count == 9 && PathCar.predicateKeyPaths.count == 8)
+    #expect(PathTaxi.predicateKeyPaths[\PathTaxi.remark] == "note")
+    // Of a type without such a name, as in a format string.
+    let cast = FetchRequest<PathVehicle>(entityName: "Vehicle")
+    cast.filter(of: PathVehicle.self) { $0.number == "N0" }
+    #expect(try context.count(for: cast) == 1)
   }
 
   @Test func otherScripts() throws {
