@@ -70,7 +70,11 @@ let package = Package(
     // is not needed. What it does is in a library, since a test that depends on a macro makes all tests be built as
     // tools.
     .macro(name: "CambiumMacros", dependencies: ["CambiumMacroSupport"]),
-    .target(name: "CambiumMacroSupport"),
+    .target(name: "CambiumMacroSupport", dependencies: ["CambiumSourceText"]),
+    // The lexer of the macros, and of the tool that rewrites sources.
+    .target(name: "CambiumSourceText"),
+    // What rewrites a folder of Core Data sources.
+    .target(name: "CambiumSourceMover", dependencies: ["CambiumModelFiles", "CambiumSourceText"]),
     .target(
       name: "Cambium",
       dependencies: [
@@ -88,7 +92,9 @@ let package = Package(
     .target(name: "CambiumSwiftData", dependencies: ["Cambium", "CambiumEngine", "CambiumMacros"]),
     .executableTarget(
       name: "CambiumTool",
-      dependencies: ["CambiumEngine", "CambiumGenerator", "CambiumKernel", "CambiumModels", "CambiumSystem"]),
+      dependencies: [
+        "CambiumEngine", "CambiumGenerator", "CambiumKernel", "CambiumModels", "CambiumSourceMover", "CambiumSystem",
+      ]),
     .executableTarget(name: "FlightLog", dependencies: ["Cambium"], exclude: ["Data"]),
     // The second example: an application on its way from Core Data to SwiftData.
     .executableTarget(
@@ -118,6 +124,9 @@ let package = Package(
       name: "CoreOperations", dependencies: ["Cambium", "CambiumKernel", "CambiumSystem"],
       path: "Tests/CoreOperations"),
     .testTarget(name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting", "StoreWorker"]),
+    .testTarget(
+      name: "CambiumSourceMoverTests", dependencies: ["CambiumModelFiles", "CambiumSourceMover", "CambiumTesting"],
+      exclude: ["Golden"]),
     .testTarget(
       name: "CambiumToolTests", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem", "CambiumTool"]),
     .testTarget(

@@ -14,7 +14,7 @@ struct Arguments {
 
   /// All options without a value that there are.
   static let known = flagsForMigrations.union(["--json", "--help", "-h", "--version", "--sync"]).union(flagsForQueries)
-    .union(flagsForGenerating)
+    .union(flagsForGenerating).union(flagsForMoving)
   /// Those that only `cambium migrate` takes.
   static let forMigrations = flagsForMigrations.union(budgets)
   private static let flagsForMigrations: Set<String> = ["--deferred", "--keep", "--discard"]
@@ -31,7 +31,11 @@ struct Arguments {
     "--swiftdata", "--managed-objects", "--builder", "--xcdatamodel", "--public",
   ]
   private static let valuesForGenerating: Set<String> = ["--output"]
-  private static let withValue = valuesForQueries.union(budgets).union(valuesForGenerating)
+  /// Those that only `cambium migrate-source` takes.
+  static let forMoving = flagsForMoving.union(valuesForMoving)
+  private static let flagsForMoving: Set<String> = ["--write"]
+  private static let valuesForMoving: Set<String> = ["--model"]
+  private static let withValue = valuesForQueries.union(budgets).union(valuesForGenerating).union(valuesForMoving)
 
   /// Takes a command line apart.
   ///

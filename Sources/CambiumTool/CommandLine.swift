@@ -65,6 +65,7 @@ func runCommandLine(_ arguments: [String]) -> ExitStatus {
 /// The commands.
 enum Command: String, CaseIterable {
   case info, check, count, query, compact, model, generate, migrate
+  case migrateSource = "migrate-source"
 
   /// The command of a name.
   ///
@@ -89,6 +90,9 @@ enum Command: String, CaseIterable {
     if self != .generate, let option = Arguments.forGenerating.intersection(arguments.options).min() {
       throw .usage("\(option) is for 'cambium generate' only")
     }
+    if self != .migrateSource, let option = Arguments.forMoving.intersection(arguments.options).min() {
+      throw .usage("\(option) is for 'cambium migrate-source' only")
+    }
     guard expected.contains(operands.count) else {
       throw .usage(operands.count < expected.lowerBound ? "too few arguments: \(synopsis)" : "too many: \(synopsis)")
     }
@@ -98,7 +102,7 @@ enum Command: String, CaseIterable {
   /// How many operands the command takes.
   private var expected: ClosedRange<Int> {
     switch self {
-    case .info, .check, .compact: return 1...1
+    case .info, .check, .compact, .migrateSource: return 1...1
     case .count, .query: return 2...3
     case .generate: return 1...2
     case .model, .migrate: return 1...4
@@ -118,6 +122,7 @@ enum Command: String, CaseIterable {
     case .migrate: return try runMigrate(operands, arguments)
     case .model: return try runModel(operands, sync: arguments.wantsSync)
     case .generate: return try runGenerate(operands, arguments)
+    case .migrateSource: return try runMigrateSource(folder: operands[0], arguments)
     }
   }
 }

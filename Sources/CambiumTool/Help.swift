@@ -24,12 +24,13 @@ let generalHelp = """
     model pairs MODEL               which versions of a model can live together
     model promote DEV PROD          make a model the one that all devices share
     generate MODEL [VERSION]        write Swift code of a model, or a model for Xcode
+    migrate-source FOLDER           move Core Data sources to CambiumCoreData
 
     --json     answer in JSON
     --help     explain; after a command, that command; also: cambium help COMMAND
     --version  tell the version
 
-  Exit status: 0 done; 1 the store is damaged, a model has findings, or something is in the way of a migration; 2 wrong usage; 3 it could not be done (no such file, in use, ...).
+  Exit status: 0 done; 1 the store is damaged, a model or a folder of sources has findings, or something is in the way of a migration; 2 wrong usage; 3 it could not be done (no such file, in use, ...).
   """
 
 /// The command that explains the others.
@@ -67,6 +68,7 @@ extension Command {
                cambium generate MODEL [VERSION] --managed-objects | --builder [--public] [--output FOLDER] [--json]
                cambium generate MODEL [VERSION] --xcdatamodel [--output FOLDER] [--json]
         """
+    case .migrateSource: return "cambium migrate-source FOLDER [--write] [--model MODEL] [--json]"
     }
   }
 
@@ -188,6 +190,22 @@ extension Command {
 
         What the code cannot express is listed, each with its place and the way out. Nothing is written then, and the exit
         status is 1.
+        """
+    case .migrateSource:
+      return """
+        Rewrites the Swift sources below FOLDER that use Core Data, so that they compile with CambiumCoreData: imports,
+        @NSManaged properties and the generated addTo... and removeFrom... methods, @objc, #keyPath, and
+        'catch let error as NSError'. Prints each change with its line, then what is left, by cause, with the way out.
+
+          cambium migrate-source Sources/Library
+          cambium migrate-source Sources/Library --model Library.xcdatamodeld --write
+
+        --write  write the files; without it nothing is written
+        --model  a MODEL of 'cambium model', which says what each property is
+
+        Comments and strings stay as they are. Hidden folders, Pods, Carthage, DerivedData and node_modules are left out. It
+        is a text tool and no compiler: compile what it has written, and commit the sources before. A second run changes
+        nothing. Ends with 1 if something is left.
         """
     }
   }

@@ -1,3 +1,5 @@
+import CambiumSourceText
+
 /// The arguments of an attribute, as they are written.
 struct AttributeArguments: Equatable {
   /// An argument, without blanks around it.

@@ -1,3 +1,5 @@
+import CambiumSourceText
+
 /// The type, the initial value and the block behind the name of a variable.
 struct VariableTail {
   var type: VariableDeclaration.Word?

@@ -1,3 +1,5 @@
+import CambiumSourceText
+
 extension String {
   /// The source without the blanks and comments before it, and without the blanks behind it.
   var trimmed: String {

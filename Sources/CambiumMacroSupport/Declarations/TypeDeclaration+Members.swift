@@ -1,3 +1,5 @@
+import CambiumSourceText
+
 extension TypeDeclaration {
   /// The attributes and modifiers before the word that says which kind of member follows.
   private struct Beginning {

@@ -1,3 +1,5 @@
+import CambiumSourceText
+
 /// The parts of a type's declaration that a macro needs: its head, its variables, initializers and macros.
 struct TypeDeclaration: Equatable {
   typealias Word = VariableDeclaration.Word

@@ -1,3 +1,5 @@
+import CambiumSourceText
+
 /// What a macro has to know of the declaration of a variable.
 struct VariableDeclaration: Equatable {
   /// A word before the name, and where it is.

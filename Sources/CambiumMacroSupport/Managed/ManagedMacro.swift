@@ -1,3 +1,5 @@
+import CambiumSourceText
+
 /// `@Managed`: the accessors of a property of a managed object.
 ///
 ///     @Managed var tailNumber: String?

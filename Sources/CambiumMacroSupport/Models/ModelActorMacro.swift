@@ -1,3 +1,5 @@
+import CambiumSourceText
+
 /// `@ModelActor`: an actor with a context of its own, on an executor of its own.
 enum ModelActorMacro {
   static func members(_ request: CompilerMessage.AttachedMacro) throws(Refusal) -> String {

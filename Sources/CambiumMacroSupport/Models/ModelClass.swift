@@ -1,3 +1,5 @@
+import CambiumSourceText
+
 /// A class with `@Model`.
 struct ModelClass {
   let declaration: TypeDeclaration

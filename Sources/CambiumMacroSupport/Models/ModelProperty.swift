@@ -1,3 +1,5 @@
+import CambiumSourceText
+
 /// A property of a model that the store keeps.
 struct ModelProperty: Equatable {
   /// Without backticks.

@@ -1,3 +1,5 @@
+import CambiumSourceText
+
 /// The features of a type that its source shows.
 struct TypeShape: Equatable {
   /// A function, or a type made of functions.

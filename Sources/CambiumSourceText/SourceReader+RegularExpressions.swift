@@ -3,7 +3,7 @@ extension SourceReader {
   ///
   /// A slash begins a pattern if an operand may stand there and a slash on the same line ends it. This is the rule of the
   /// compiler, except that the compiler also knows the words before the slash.
-  mutating func skipRegularExpression() -> Bool {
+  package mutating func skipRegularExpression() -> Bool {
     var hashes = 0
     while peek(hashes) == UInt8(ascii: "#") { hashes += 1 }
     guard peek(hashes) == UInt8(ascii: "/"), hashes > 0 || mayBePattern else { return false }

@@ -1,32 +1,37 @@
 /// Reads the pieces that declarations are made of: blanks and comments, names, and brackets with all that is in them. It is
 /// no parser of Swift; it knows enough to find where a piece ends, strings with interpolations included. Nothing is
 /// recursive: the source is anybody's.
-struct SourceReader {
-  let bytes: [UInt8]
-  var position = 0
+package struct SourceReader {
+  /// The source in UTF-8.
+  package let bytes: [UInt8]
+  /// The offset of the next byte.
+  package var position = 0
 
-  init(_ source: String) { bytes = Array(source.utf8) }
+  /// Begins at the start of a source.
+  package init(_ source: String) { bytes = Array(source.utf8) }
 
   /// The byte at the position, or some way behind it; `nil` at the end.
-  func peek(_ distance: Int = 0) -> UInt8? {
+  package func peek(_ distance: Int = 0) -> UInt8? {
     position + distance < bytes.count ? bytes[position + distance] : nil
   }
 
-  var isAtEnd: Bool { position >= bytes.count }
+  /// Whether nothing is left.
+  package var isAtEnd: Bool { position >= bytes.count }
 
   /// The source from a place up to the position.
-  func text(from start: Int) -> String {
+  package func text(from start: Int) -> String {
     start < position && position <= bytes.count ? String(decoding: bytes[start..<position], as: UTF8.self) : ""
   }
 
-  mutating func skip(_ character: Character) -> Bool {
+  /// Skips a character if it is next.
+  package mutating func skip(_ character: Character) -> Bool {
     guard let byte = character.asciiValue, peek() == byte else { return false }
     position += 1
     return true
   }
 
   /// Skips blanks and comments, which nest.
-  mutating func skipTrivia() {
+  package mutating func skipTrivia() {
     while let byte = peek() {
       switch byte {
       case 0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x20: position += 1
@@ -55,7 +60,7 @@ struct SourceReader {
   }
 
   /// A name, without the backticks that it may have; `nil`, and nothing read, if there is none.
-  mutating func name() -> String? {
+  package mutating func name() -> String? {
     let start = position
     if skip("`") {
       while let byte = peek(), byte != 0x60, byte != 0x0A, byte != 0x0D { position += 1 }
@@ -69,7 +74,7 @@ struct SourceReader {
   }
 
   /// Every byte of a character beyond ASCII counts: which of them are letters is the compiler's to say.
-  static func isInName(_ byte: UInt8, first: Bool) -> Bool {
+  package static func isInName(_ byte: UInt8, first: Bool) -> Bool {
     switch byte {
     case 0x41...0x5A, 0x61...0x7A, 0x5F, 0x80...0xFF: return true
     case 0x30...0x39: return !first
@@ -79,15 +84,17 @@ struct SourceReader {
 
   // MARK: Brackets and strings
 
-  private enum Open {
+  /// An opening bracket or quotation mark whose end is still to come.
+  package enum Open {
     /// A bracket, with what closes it.
     case bracket(UInt8)
+    /// A string, with the number of `#` before it.
     case string(hashes: Int, isMultiline: Bool)
   }
 
   /// Skips a bracket, a string, or a regular expression between slashes, and everything up to its end. False, with the position anywhere, if there is none here,
   /// or no end.
-  mutating func skipGroup() -> Bool {
+  package mutating func skipGroup() -> Bool {
     var open: [Open] = []
     repeat {
       guard let last = open.last else {
@@ -131,7 +138,7 @@ struct SourceReader {
 
   /// Skips `#`, or several, with the string or the regular expression that they begin. False, with the position anywhere, if
   /// that has no end.
-  mutating func skipHashes() -> Bool {
+  package mutating func skipHashes() -> Bool {
     var hashes = 0
     while peek(hashes) == 0x23 { hashes += 1 }
     if peek(hashes) == 0x22 || peek(hashes) == 0x2F { return skipGroup() }
@@ -139,8 +146,8 @@ struct SourceReader {
     return true
   }
 
-  /// Skips an opening bracket or quotation mark.
-  private mutating func opening() -> Open? {
+  /// Skips an opening bracket or quotation mark; `nil`, and nothing read, if there is none.
+  package mutating func opening() -> Open? {
     switch peek() {
     case 0x28: return bracket(0x29)
     case 0x5B: return bracket(0x5D)
@@ -173,10 +180,11 @@ struct SourceReader {
     return true
   }
 
-  private enum StringStep { case goesOn, ends, interpolates }
+  /// What a character of a string was.
+  package enum StringStep { case goesOn, ends, interpolates }
 
   /// Skips a character of a string, or an escape; `nil` if the string has no end.
-  private mutating func stepInString(_ hashes: Int, _ isMultiline: Bool) -> StringStep? {
+  package mutating func stepInString(_ hashes: Int, _ isMultiline: Bool) -> StringStep? {
     guard let byte = peek() else { return nil }
     switch byte {
     case 0x22:

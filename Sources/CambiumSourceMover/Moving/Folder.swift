@@ -1,0 +1,98 @@
+import CambiumModelFiles
+
+/// The declarations of all files of a folder, and of its model if one was given.
+package struct Folder {
+  /// The classes of managed objects, without the types around them.
+  private(set) var managedClasses: Set<String> = ["NSManagedObject", "ManagedObject"]
+  private(set) var enums: [String: FileDeclarations.DeclaredEnum] = [:]
+  private(set) var types: Set<String> = []
+  private(set) var selectors: Set<String> = []
+  private(set) var managedProperties: [String: [String: String]] = [:]
+  private var aliases: [String: String] = [:]
+  private var conformances: [String: [String]] = [:]
+  private var relationships: [String: [String: ModelDocument.Relationship]] = [:]
+  /// The enumerations that are types of `@NSManaged` properties.
+  private(set) var storedEnums: Set<String> = []
+
+  /// Reads the declarations of the files, each a text.
+  package init(_ files: [String], model: ModelDocument? = nil) {
+    var classes: [FileDeclarations.DeclaredClass] = []
+    for file in files {
+      let declarations = FileDeclarations(SourceStructure(SourceText(file)))
+      classes += declarations.classes
+      for declared in declarations.enums where enums[declared.name] == nil { enums[declared.name] = declared }
+      types.formUnion(declarations.types)
+      selectors.formUnion(declarations.selectors)
+      aliases.merge(declarations.aliases) { first, _ in first }
+      conformances.merge(declarations.conformances) { $0 + $1 }
+      managedProperties.merge(declarations.managedProperties) { $0.merging($1) { first, _ in first } }
+    }
+    for entity in model?.entities ?? [] {
+      let name = entity.className ?? entity.name
+      let last = name.split(separator: ".").last.map { String($0) } ?? name
+      managedClasses.insert(last)
+      for relationship in entity.relationships { relationships[last, default: [:]][relationship.name] = relationship }
+    }
+    // A class whose properties are managed is one, whatever its superclass is.
+    for name in managedProperties.keys { managedClasses.insert(name) }
+    while true {
+      let known = managedClasses.count
+      for declared in classes {
+        if let superclass = declared.superclass, managedClasses.contains(superclass) {
+          managedClasses.insert(declared.name)
+        }
+      }
+      if managedClasses.count == known { break }
+    }
+    for properties in managedProperties.values {
+      for type in properties.values {
+        if let name = ManagedType(resolved(type)).elementName, isRawEnum(name) { storedEnums.insert(name) }
+      }
+    }
+  }
+
+  /// Whether an enumeration of the folder has raw values that an attribute can hold.
+  func isRawEnum(_ name: String) -> Bool {
+    enums[name]?.inherited.contains { ManagedType.rawValues.contains($0) } ?? false
+  }
+
+  /// Whether a type of the folder conforms to a protocol.
+  func conforms(_ name: String, to protocolName: String) -> Bool {
+    (enums[name]?.inherited ?? []).contains(protocolName) || (conformances[name] ?? []).contains(protocolName)
+  }
+
+  /// The type that an alias of the folder stands for, or the type itself.
+  func resolved(_ type: String) -> String {
+    var type = type
+    // Aliases may name each other in a circle.
+    for _ in 0..<8 {
+      let (name, mark) = ManagedType.splitOptional(type)
+      guard let target = aliases[name] else { return type }
+      type = target + mark
+    }
+    return type
+  }
+
+  /// The name of a to-many relationship of a class whose capitalized name is part of a generated method's name.
+  func relationship(capitalized name: String, of className: String) -> (name: String, isOrdered: Bool?) {
+    if let known = relationships[className]?.values.first(where: { $0.name.capitalizedFirst == name }) {
+      return (known.name, known.isOrdered)
+    }
+    let properties = managedProperties[className] ?? [:]
+    if let known = properties.first(where: { $0.key.capitalizedFirst == name }) {
+      let type = ManagedType(known.value)
+      return (known.key, type.base.contains("OrderedSet") || type.base.hasPrefix("[") ? true : false)
+    }
+    return (name.uncapitalizedFirst, nil)
+  }
+
+  /// Whether the model says that a property is a relationship.
+  func isRelationship(_ property: String, of className: String) -> Bool {
+    relationships[className]?[property] != nil
+  }
+}
+
+extension String {
+  var capitalizedFirst: String { first.map { $0.uppercased() + dropFirst() } ?? self }
+  var uncapitalizedFirst: String { first.map { $0.lowercased() + dropFirst() } ?? self }
+}

@@ -1,0 +1,22 @@
+/// Moves a source from Core Data to the module CambiumCoreData.
+package enum SourceMover {
+  /// Rewrites a source of a folder.
+  ///
+  /// A source without Core Data stays as it is. A source that was moved before does not change.
+  package static func move(_ text: String, in folder: Folder) -> MovedSource {
+    var move = FileMove(text, in: folder)
+    guard CoreDataNames.isMentioned(in: move) else { return MovedSource(text: text) }
+    ManagedProperties.run(&move)
+    GeneratedMethods.run(&move)
+    ObjectiveCAttributes.run(&move)
+    KeyPathLiterals.run(&move)
+    FoundationErrors.run(&move)
+    Initializers.run(&move)
+    StoredEnumerations.run(&move)
+    RequestResults.run(&move)
+    Replacements.run(&move)
+    LeftNames.run(&move)
+    Imports.run(&move)
+    return move.result()
+  }
+}

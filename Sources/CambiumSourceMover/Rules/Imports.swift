@@ -1,0 +1,82 @@
+/// Replaces `import CoreData` with `import CambiumCoreData`. A source that uses Core Data without an import gets one.
+enum Imports {
+  private struct Import {
+    /// The tokens from `import` to the last name.
+    var tokens: ClosedRange<Int>
+    var module: String
+    var isConditional: Bool
+  }
+
+  static func run(_ move: inout FileMove) {
+    let source = move.source
+    let imports = imports(of: source)
+    var end: Int?
+    for found in imports where found.module == "CoreData" || found.module == "CambiumCoreData" {
+      if found.module == "CoreData" { move.replace(found.tokens, with: "import CambiumCoreData") }
+      if end == nil || !isScoped(found, source) { end = source.tokens[found.tokens.upperBound].range.upperBound }
+    }
+    for index in source.tokens.indices where source.tokens[index].isWord("canImport") {
+      if source[index + 2]?.isWord("CoreData") == true, source[index + 1]?.isOpen("(") == true {
+        move.replace((index + 2)...(index + 2), with: "CambiumCoreData")
+      }
+    }
+    var added: [String] = []
+    if end == nil { added.append("import CambiumCoreData") }
+    added += ClashingNames.imports(of: source, other: imports.map { $0.module })
+    guard !added.isEmpty else { return }
+    let lineEnd = source.lineEnd
+    if let end {
+      move.insert(added.map { lineEnd + $0 }.joined(), at: end)
+    } else if let last = imports.last(where: { !$0.isConditional }) {
+      let place = source.tokens[last.tokens.upperBound].range.upperBound
+      move.insert(added.map { lineEnd + $0 }.joined(), at: place)
+    } else if let first = source[0] {
+      move.insert(added.map { $0 + lineEnd }.joined() + lineEnd, at: first.range.lowerBound)
+    }
+    for line in added { move.note("\(line) is added", at: end ?? source[0]?.range.lowerBound ?? 0) }
+  }
+
+  private static func isScoped(_ found: Import, _ source: SourceText) -> Bool { found.tokens.count > 2 }
+
+  private static func imports(of source: SourceText) -> [Import] {
+    var result: [Import] = []
+    var conditions = 0
+    for index in source.tokens.indices {
+      let token = source.tokens[index]
+      if token.text == "#if" { conditions += 1 }
+      if token.text == "#endif" { conditions -= 1 }
+      guard token.isWord("import"), source[index - 1]?.isMark(".") != true else { continue }
+      var next = index + 1
+      if let kind = source[next],
+        ["class", "struct", "enum", "protocol", "typealias", "func", "var", "let"].contains(kind.text),
+        source[next + 1]?.kind == .word
+      {
+        next += 1
+      }
+      guard let module = source[next], module.kind == .word else { continue }
+      while source[next + 1]?.isMark(".") == true, source[next + 2]?.kind == .word { next += 2 }
+      result.append(Import(tokens: index...next, module: module.text, isConditional: conditions > 0))
+    }
+    return result
+  }
+}
+
+/// Names that CambiumCoreData and Foundation both have: an import of the name itself decides for CambiumCoreData's.
+enum ClashingNames {
+  /// The imports that a source needs.
+  static func imports(of source: SourceText, other modules: [String]) -> [String] {
+    // Without another import only CambiumCoreData brings Foundation, and hides its names.
+    guard modules.contains(where: { $0 != "CoreData" && $0 != "CambiumCoreData" }) else { return [] }
+    let used = Set(
+      source.tokens.indices.filter { index in
+        source.tokens[index].kind == .word && source[index - 1]?.isMark(".") != true
+      }.map { source.tokens[$0].text })
+    let imported = Set(
+      source.tokens.indices.filter { index in
+        source[index - 1]?.isMark(".") == true && source[index - 2]?.isWord("CambiumCoreData") == true
+      }.map { source.tokens[$0].text })
+    return CoreDataNames.sharedWithFoundation.intersection(used).subtracting(imported).sorted().map {
+      "import typealias CambiumCoreData.\($0)"
+    }
+  }
+}

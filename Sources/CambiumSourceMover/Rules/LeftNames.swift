@@ -1,0 +1,149 @@
+/// Names of Core Data and of Apple's platforms that have no counterpart, and calls that read differently.
+enum LeftNames {
+  static func run(_ move: inout FileMove) {
+    let source = move.source
+    for index in source.tokens.indices {
+      let token = source.tokens[index]
+      if token.kind == .attribute { reportAttribute(index, &move) }
+      guard token.kind == .word else { continue }
+      let isMember = source[index - 1]?.isMark(".") == true
+      if let cause = names[token.text] { move.find(cause, index...index) }
+      if isMember, let cause = members[token.text] { move.find(cause, index...index) }
+      if source[index + 1]?.isOpen("(") == true, let label = source[index + 2], source[index + 3]?.isMark(":") == true,
+        let cause = calls["\(token.text)(\(label.text):"]
+      {
+        move.find(cause, index...(index + 3))
+      }
+      if token.text == "import", let module = source[index + 1], module.kind == .word,
+        source[index - 1]?.isMark(".") != true
+      {
+        reportImport(module.text, index, &move)
+      }
+      if ["func", "var"].contains(token.text) { reportMember(index, &move) }
+    }
+  }
+
+  private static func reportAttribute(_ index: Int, _ move: inout FileMove) {
+    switch move.source.tokens[index].text {
+    case "@FetchRequest", "@SectionedFetchRequest": move.find(swiftUIRequest, index...index)
+    default: break
+    }
+  }
+
+  /// An import of a module of Apple's platforms that no condition guards.
+  private static func reportImport(_ module: String, _ index: Int, _ move: inout FileMove) {
+    guard appleModules.contains(module) else { return }
+    var depth = 0
+    for before in move.source.tokens[..<index].reversed() {
+      if before.text == "#endif" { depth += 1 }
+      if before.text == "#if" {
+        if depth == 0 { return }
+        depth -= 1
+      }
+    }
+    move.find(
+      Cause(
+        "import of \(module), which is on Apple platforms alone",
+        "put what needs it between #if canImport(\(module)) and #endif"),
+      index...(index + 1))
+  }
+
+  /// Members of a class of managed objects that Core Data calls, and Cambium does not.
+  private static func reportMember(_ index: Int, _ move: inout FileMove) {
+    let source = move.source
+    guard let name = source[index + 1], name.kind == .word, let owner = move.structure.owner(of: index),
+      move.folder.managedClasses.contains(owner.lastName)
+    else { return }
+    if name.text.hasPrefix("keyPathsForValuesAffecting") { return move.find(observing, index...(index + 1)) }
+    let head = DeclarationHead(source, introducer: index)
+    let isOverride = head.modifiers.contains { source.tokens[$0].text == "override" }
+    if isOverride, owner.inherited.first == "NSManagedObject" || owner.kind == "extension", !open.contains(name.text) {
+      move.find(closed, index...(index + 1))
+    }
+    guard source.tokens[index].text == "func", let type = source.parameters(at: index).first?.type,
+      type.hasPrefix("AutoreleasingUnsafeMutablePointer")
+    else { return }
+    move.find(validation, index...(index + 1))
+  }
+
+  /// The methods of managed objects that subclasses may override.
+  private static let open: Set<String> = [
+    "awakeFromInsert", "awakeFromFetch", "awake", "willTurnIntoFault", "didTurnIntoFault", "willSave", "didSave",
+    "prepareForDeletion", "validateForInsert", "validateForUpdate", "validateForDelete",
+  ]
+
+  private static let appleModules: Set<String> = [
+    "UIKit", "AppKit", "Cocoa", "SwiftUI", "WatchKit", "WidgetKit", "CloudKit", "Combine", "CoreSpotlight",
+    "CoreLocation",
+    "MapKit", "CoreGraphics", "CoreImage", "AVFoundation", "os", "OSLog", "StoreKit", "HealthKit", "UserNotifications",
+    "ObjectiveC", "Intents", "EventKit", "Contacts", "Photos", "QuartzCore", "SpriteKit", "SceneKit",
+    "MobileCoreServices",
+    "UniformTypeIdentifiers", "Security", "Network", "CryptoKit",
+  ]
+
+  private static let swiftUIRequest = Cause(
+    "SwiftUI's fetch request is Core Data's own", "fetch with a FetchedResultsController in an observable object")
+  private static let observing = Cause(
+    "key-value observing needs Objective-C, and nothing calls this method",
+    "set the dependent property in willSave(), or use a derived attribute")
+  private static let closed = Cause(
+    "this method of managed objects cannot be overridden", "move its code into a method of your own, or into willSave()"
+  )
+  private static let validation = Cause(
+    "saves call no validation methods of single properties",
+    "override validateForInsert() and validateForUpdate(), and throw there")
+
+  private static let cloudKit = Cause("there is no CloudKit", "use NSPersistentContainer")
+  private static let ownStores = Cause("there are no stores of one's own", "import the data into a store of Cambium")
+  private static let fileTypes = Cause(
+    "there are no XML and binary stores", "use NSSQLiteStoreType or NSInMemoryStoreType")
+  private static let iCloud = Cause("there is no iCloud", "remove it")
+  private static let spotlight = Cause("there is no Spotlight", "remove it")
+  private static let anyRequest = Cause("there is no type for all requests", "use the type of the request")
+  private static let throwing = Cause("this throws where Core Data raises", "call it with try")
+
+  private static let names: [String: Cause] = [
+    "NSPersistentCloudKitContainer": cloudKit, "NSPersistentCloudKitContainerOptions": cloudKit,
+    "NSPersistentCloudKitContainerEvent": cloudKit, "NSAtomicStore": ownStores, "NSAtomicStoreCacheNode": ownStores,
+    "NSIncrementalStore": ownStores, "NSIncrementalStoreNode": ownStores, "NSXMLStoreType": fileTypes,
+    "NSBinaryStoreType": fileTypes, "NSPersistentStoreUbiquitousContentNameKey": iCloud,
+    "NSPersistentStoreUbiquitousContentURLKey": iCloud, "NSCoreDataCoreSpotlightDelegate": spotlight,
+    "NSCoreDataCoreSpotlightExporter": spotlight, "NSPersistentStoreRequest": anyRequest,
+    "NSPersistentStoreResult": anyRequest, "NSPersistentStoreAsynchronousResult": anyRequest,
+    "NSSaveChangesRequest": anyRequest,
+    "NSFetchRequestExpression": Cause("there are no fetches within fetches", "fetch first, or write SUBQUERY"),
+    "NSPersistentStoreFileProtectionKey": Cause(
+      "there is no option for file protection", "set it with FileManager.setAttributes(_:ofItemAtPath:)"),
+    "NSIgnorePersistentStoreVersioningOption": Cause(
+      "a store is opened with its own model alone", "migrate the store, or open it with its own model"),
+    "NSSQLiteErrorDomain": Cause("there is no SQLite", "remove it"),
+    "NSValidationPredicateErrorKey": Cause(
+      "errors of validation have no predicate", "read the message under NSLocalizedDescriptionKey"),
+    "NSValidationValueErrorKey": Cause(
+      "errors of validation have no value", "read the message under NSLocalizedDescriptionKey"),
+    "autoreleasepool": Cause("there are no pools off Apple platforms", "put its block between #if canImport(Darwin)"),
+    "shouldHandleInaccessibleFault": Cause("contexts do not ask about faults", "set shouldDeleteInaccessibleFaults"),
+    "automaticallyNotifiesObservers": observing,
+  ]
+
+  /// Members, behind a dot.
+  private static let members: [String: Cause] = [
+    "versionChecksum": throwing, "entityVersionHashesByName": throwing, "versionHash": throwing,
+    "faultingState": Cause("objects have no such number", "use isFault"),
+    "usesStoreSpecificMigrationManager": Cause("a migration manager always makes another file", "remove it"),
+    "cloudKitContainerOptions": cloudKit, "compoundIndexes": Cause("these indexes are of old models", "use indexes"),
+    "isIndexedBySpotlight": spotlight,
+    "objectSnapshot": Cause("snapshots of a conflict are always there", "leave out the '?'"),
+  ]
+
+  /// Calls, with their first label.
+  private static let calls: [String: Cause] = [
+    "NSPredicate(block:": Cause("a predicate has no block", "fetch, then filter the objects"),
+    "NSExpression(forConstantValue:": throwing, "NSExpression(format:": throwing,
+    "withSubstitutionVariables(_:": throwing, "setElements(_:": throwing,
+    "fetchRequestFromTemplate(withName:": throwing, "objectIDs(forRelationshipNamed:": throwing,
+    "detectConflicts(for:": throwing, "currentPersistentHistoryToken(fromStores:": throwing,
+    "NSMappingModel(contentsOf:": Cause(
+      "there are no files of mapping models", "describe the mapping in code, with NSMappingModel and NSEntityMapping"),
+  ]
+}
