@@ -137,7 +137,8 @@ let package = Package(
     .testTarget(
       name: "SampleTripsTests", dependencies: ["CambiumGenerator", "CambiumModelFiles", "SampleTrips"]),
     .testTarget(
-      name: "CambiumMacrosTests", dependencies: ["CambiumMacroSupport", "CambiumTesting"], exclude: ["Golden"]),
+      name: "CambiumMacrosTests", dependencies: ["CambiumMacroSupport", "CambiumSourceText", "CambiumTesting"],
+      exclude: ["Golden"]),
     .testTarget(
       name: "CambiumTests",
       dependencies: ["Cambium", "CambiumEngineTests", "CambiumNotifications", "CambiumTesting", "StoreWorker"],

@@ -1,3 +1,5 @@
+import CambiumSourceText
+
 @testable import CambiumMacroSupport
 
 /// Asks the plug-in's macros as the compiler does, without its messages.
