@@ -162,7 +162,7 @@ import Testing
     defer { remove() }
     let written = try PersistenceController.model()
     let made = try #require(NSManagedObjectModel.makeManagedObjectModel(for: Trip.self))
-    #expect(try written.entityVersionHashesByName == made.entityVersionHashesByName)
+    #expect(written.entityVersionHashesByName == made.entityVersionHashesByName)
     #expect(written.entitiesByName["Trip"]?.managedObjectClassName == "CDTrip")
     #expect(Schema.entityName(for: Trip.self) == "Trip")
   }
