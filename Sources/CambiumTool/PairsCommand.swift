@@ -37,6 +37,9 @@ private enum Opening {
 /// `cambium model pairs`: opens a store of each version of a model with each later one, and says which versions can live
 /// together.
 func pairVersions(path: String, sync: Bool) throws(ToolError) -> Answer {
+  guard PlainFiles.names(inFolder: path) != nil else {
+    throw .usage("'model pairs' takes a folder with the versions of a model, and \(path) is none")
+  }
   var models: [LoadedModel] = []
   for name in try modelFolder(path).versionNames { models.append(try LoadedModel(path: path, version: name)) }
   let ordered = orderedVersions(models)

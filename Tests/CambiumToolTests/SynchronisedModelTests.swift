@@ -143,5 +143,9 @@ import Testing
   @Test func whatSyncIsFor() {
     #expect(throws: ToolError.self) { try self.run("checksum", self.model, "--sync") }
     #expect(throws: ToolError.self) { try self.run("promote", self.model) }
+    do {
+      _ = try run("pairs", model + "/Trips.xcdatamodel/contents")
+      Issue.record("a file has pairs")
+    } catch { #expect("\(error)".contains("takes a folder with the versions of a model")) }
   }
 }
