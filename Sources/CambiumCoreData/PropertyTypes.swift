@@ -8,6 +8,22 @@ public protocol ManagedNumber: AnyObject, ExpressibleByIntegerLiteral where Inte
 
 extension NSNumber: ManagedNumber {}
 
+/// `NSSet` and `NSOrderedSet`, as types of properties with `@Managed`. Do not conform other classes to it.
+public protocol ManagedCollection: AnyObject {
+  /// A collection of objects.
+  static func collection(of objects: [ManagedObject]) -> NSObject
+}
+
+extension NSSet: ManagedCollection {
+  /// A set of objects.
+  public static func collection(of objects: [ManagedObject]) -> NSObject { NSSet(array: objects) }
+}
+
+extension NSOrderedSet: ManagedCollection {
+  /// An ordered set of objects.
+  public static func collection(of objects: [ManagedObject]) -> NSObject { NSOrderedSet(array: objects) }
+}
+
 extension URL: ManagedDefault {
   /// The null device.
   public static var managedDefault: URL { URL(fileURLWithPath: "/dev/null") }
@@ -16,34 +32,27 @@ extension URL: ManagedDefault {
 extension ManagedObject {
   // MARK: Relationships
 
-  /// A to-many relationship as `NSSet`.
-  public subscript(managed key: String) -> NSSet? {
-    get {
-      switch ownValue(forKey: key) {
-      case let objects as Set<ManagedObject>: return NSSet(array: Array(objects))
-      case let objects as [ManagedObject]: return NSSet(array: objects)
-      default: return nil
-      }
-    }
-    set { setValue(newValue, forKey: key) }
+  /// A to-many relationship as `NSSet`, an ordered one as `NSOrderedSet`.
+  public subscript<Objects: ManagedCollection>(managed key: String) -> Objects? {
+    get { objects(forKey: key).flatMap { Objects.collection(of: $0) as? Objects } }
+    set { setValue(newValue as? NSObject, forKey: key) }
   }
 
   /// A to-many relationship as `NSSet`, empty if there is no value.
   public subscript(managed key: String) -> NSSet {
-    get { (self[managed: key] as NSSet?) ?? NSSet() }
-    set { setValue(newValue, forKey: key) }
-  }
-
-  /// An ordered to-many relationship as `NSOrderedSet`.
-  public subscript(managed key: String) -> NSOrderedSet? {
-    get { (ownValue(forKey: key) as? [ManagedObject]).map { NSOrderedSet(array: $0) } }
+    get { NSSet(array: objects(forKey: key) ?? []) }
     set { setValue(newValue, forKey: key) }
   }
 
   /// An ordered to-many relationship as `NSOrderedSet`, empty if there is no value.
   public subscript(managed key: String) -> NSOrderedSet {
-    get { (self[managed: key] as NSOrderedSet?) ?? NSOrderedSet() }
+    get { NSOrderedSet(array: objects(forKey: key) ?? []) }
     set { setValue(newValue, forKey: key) }
+  }
+
+  private func objects(forKey key: String) -> [ManagedObject]? {
+    let value = ownValue(forKey: key)
+    return value as? [ManagedObject] ?? (value as? Set<ManagedObject>).map { Array($0) }
   }
 
   /// A to-one relationship that is declared as never `nil`. Where there is no destination, Core Data's code ends the

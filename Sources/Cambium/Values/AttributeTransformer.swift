@@ -15,8 +15,8 @@ import CambiumEngine
 ///     }
 ///     AttributeTransformers.register(ColorTransformer(), forName: "ColorTransformer")
 ///
-/// An attribute names its transformer by ``AttributeDescription/valueTransformerName``. Objects give and take its values,
-/// stores and predicates have the bytes. Prefer composites where predicates have to look into the value.
+/// An attribute names its transformer by ``AttributeDescription/valueTransformerName``. Objects give and take its
+/// values, stores and predicates have the bytes. Prefer composites where predicates have to look into the value.
 public protocol AttributeTransformer: Sendable {
   /// The bytes to store; not called for `nil`. An error refuses the value.
   func data(from value: Any) throws -> Data
@@ -46,7 +46,25 @@ public enum AttributeTransformers {
   }
 
   /// The transformer of a name.
-  public static func transformer(forName name: String) -> (any AttributeTransformer)? { registry[name] }
+  public static func transformer(forName name: String) -> (any AttributeTransformer)? {
+    registry[name] ?? source?.transformer(forName: name)
+  }
+
+  /// The transformer of attributes that name none; `nil` if they hold bytes.
+  static var unnamed: (any AttributeTransformer)? { source?.transformer(forName: nil) }
+
+  /// Whether there is a transformer of attributes that name none.
+  static var hasUnnamed: Bool { source != nil }
+
+  /// The transformers of `CambiumCoreData`, if the program has that module. Nobody has to start them.
+  private static let source =
+    _typeByName("15CambiumCoreData22FoundationTransformersO") as? any AttributeTransformerSource.Type
+}
+
+/// Has transformers that nobody registers.
+package protocol AttributeTransformerSource: SendableMetatype {
+  /// The transformer of a name, or that of attributes which name none; `nil` if there is none.
+  static func transformer(forName name: String?) -> (any AttributeTransformer)?
 }
 
 /// Stores values that are `Codable`, as JSON: `CodableTransformer<[String]>()`.
@@ -82,19 +100,19 @@ extension AttributeSchema {
   /// Whether the attribute, or an element of it, has a transformer. The depth is the schema's.
   var isTransformed: Bool {
     switch type {
-    case .transformable: return valueTransformerName != nil
+    case .transformable: return valueTransformerName != nil || AttributeTransformers.hasUnnamed
     case .composite: return elements.contains { $0.isTransformed }
     default: return false
     }
   }
 
-  /// Puts the bytes that transformers make in place of what a caller passed. What is no composite's dictionary, or names
-  /// unknown elements, is left for the checks that follow.
+  /// Puts the bytes that transformers make in place of what a caller passed. What is no composite's dictionary, or
+  /// names unknown elements, is left for the checks that follow.
   ///
   /// - Throws: ``CambiumError/Code/invalidArgument`` if a transformer is not registered, or refuses the value.
   func untransformed(_ value: Any?, path: String, entity: String) throws -> Any? {
     guard isTransformed, let value = unwrapped(value) else { return value }
-    if let valueTransformerName, type == .transformable {
+    if type == .transformable {
       do { return try transformer(valueTransformerName, path, entity).data(from: value) } catch {
         throw failure(error, "the value", path, entity)
       }
@@ -117,7 +135,7 @@ extension AttributeSchema {
   /// - Throws: as ``untransformed(_:path:entity:)``.
   func transformed(_ value: Any?, path: String, entity: String) throws -> Any? {
     guard isTransformed, let value else { return value }
-    if let valueTransformerName, type == .transformable {
+    if type == .transformable {
       guard let data = value as? Data else { return value }
       do { return try transformer(valueTransformerName, path, entity).value(from: data) } catch {
         throw failure(error, "the stored bytes", path, entity)
@@ -131,12 +149,17 @@ extension AttributeSchema {
     return values
   }
 
-  private func transformer(_ name: String, _ path: String, _ entity: String) throws -> any AttributeTransformer {
-    if let transformer = AttributeTransformers.transformer(forName: name) { return transformer }
+  private func transformer(_ name: String?, _ path: String, _ entity: String) throws -> any AttributeTransformer {
+    let known =
+      if let name { AttributeTransformers.transformer(forName: name) } else { AttributeTransformers.unnamed }
+    if let known { return known }
+    let isOfFoundation = name.map { $0.contains("UnarchiveFromData") } ?? true
     throw CambiumError(
       .invalidArgument,
-      "'\(path)' of '\(entity)' needs the transformer '\(name)', which is not known; register it with "
-        + "AttributeTransformers.register(_:forName:) before the attribute is used", entityName: entity, key: path)
+      "'\(path)' of '\(entity)' needs the transformer '\(name ?? "")', which is not known; register it with "
+        + "AttributeTransformers.register(_:forName:) before the attribute is used"
+        + (isOfFoundation ? ", or use the product CambiumCoreData, which has Foundation's archives" : ""),
+      entityName: entity, key: path)
   }
 
   private func failure(_ error: any Error, _ what: String, _ path: String, _ entity: String) -> any Error {

@@ -143,7 +143,11 @@ extension AttributeSchema {
     let converted = Value(usual: value) ?? Value(foundation: value)
     guard let coerced = converted.flatMap({ coerce($0) }) ?? bridged(value) else {
       if isFoundationNull(value) { return .null }
-      throw misfit(value, path, entity, "assign a value of that type")
+      let advice =
+        type == .transformable
+        ? "name a transformer in the model, and register it with AttributeTransformers.register(_:forName:), or use the "
+          + "product CambiumCoreData, which archives the value" : "assign a value of that type"
+      throw misfit(value, path, entity, advice)
     }
     return coerced
   }

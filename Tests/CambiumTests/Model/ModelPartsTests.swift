@@ -141,6 +141,9 @@ import Testing
 
   // MARK: Transformers
 
+  /// No attribute holds it, and no archive.
+  private struct Unheld {}
+
   @Test func transformers() throws {
     AttributeTransformers.register(CodableTransformer<[String]>(), forName: "ModelPartsTests.strings")
     let directory = try TemporaryDirectory()
@@ -150,7 +153,9 @@ import Testing
         "Entry", ["words": ["a", "b"], "raw": Data([1, 2]), "tag": ["word": "w", "list": ["c"]]])
       #expect(entry.value(forKey: "words") as? [String] == ["a", "b"])
       #expect(cambiumError { try entry.set(5, forKey: "words") }?.key == "words")
-      #expect(cambiumError { try entry.set("text", forKey: "raw") }?.code == .invalidArgument)
+      // A program with CambiumCoreData archives what can be archived.
+      let refusal = cambiumError { try entry.set(Unheld(), forKey: "raw") }
+      #expect(refusal?.code == .invalidArgument && refusal?.message.contains("transformer") == true)
       #expect(cambiumError { try entry.set(["x"], forKey: "unknown") }?.message.contains("nowhere") == true)
       #expect(cambiumError { try entry.set(["list": 5], forKey: "tag") }?.key == "tag.list")
       #expect(cambiumError { try entry.set(["lost": 5], forKey: "tag") }?.key == "tag.lost")
