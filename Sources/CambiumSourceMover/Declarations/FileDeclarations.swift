@@ -49,8 +49,12 @@ struct FileDeclarations {
         }
       }
     }
+    // A selector that becomes a closure needs no method of Objective-C.
+    let replaced = ObserverSelectors.calls(in: structure).map { $0.tokens }
     for (index, token) in source.tokens.enumerated() {
-      if token.text == "#selector", let open = source[index + 1], open.isOpen("("), let end = open.partner {
+      if token.text == "#selector", !replaced.contains(where: { $0.contains(index) }), let open = source[index + 1],
+        open.isOpen("("), let end = open.partner
+      {
         for inner in source.tokens[(index + 1)..<end] where inner.kind == .word { selectors.insert(inner.text) }
       }
       if token.isWord("typealias"), let name = source[index + 1], name.kind == .word,

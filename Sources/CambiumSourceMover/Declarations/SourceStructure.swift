@@ -25,6 +25,8 @@ struct SourceStructure {
   /// The innermost open bracket around each token; -1 outside of all.
   private(set) var enclosing: [Int] = []
   private var scopeOfBrace: [Int: Int] = [:]
+  /// The words that may introduce members, by the bracket around them.
+  private var introducersByBracket: [Int: [Int]] = [:]
 
   init(_ source: SourceText) {
     self.source = source
@@ -35,6 +37,11 @@ struct SourceStructure {
         while let last = stack.popLast(), last != open {}
       }
       enclosing.append(stack.last ?? -1)
+      if token.kind == .word, Self.memberIntroducers.contains(token.text), token.range.count == token.text.utf8.count,
+        source[index - 1]?.isMark(".") != true
+      {
+        introducersByBracket[stack.last ?? -1, default: []].append(index)
+      }
       if token.kind == .open, token.partner != nil { stack.append(index) }
     }
     for index in source.tokens.indices {
@@ -61,17 +68,12 @@ struct SourceStructure {
     return nil
   }
 
-  /// The tokens of a kind of words that introduce members of a type, or declarations outside of all types (`nil`).
-  func members(_ words: Set<String>, of scope: TypeScope?) -> [Int] {
-    let range = scope.map { ($0.open + 1)..<max($0.close, $0.open + 1) } ?? source.tokens.indices
-    return range.filter { index in
-      guard let token = source[index], token.kind == .word, words.contains(token.text),
-        token.range.count == token.text.utf8.count
-      else { return false }
-      return enclosing[index] == (scope?.open ?? -1) && source[index - 1]?.isMark(".") != true
-    }
+  /// The tokens of words that introduce members of a type: `var`, `func`, `init` or `case`.
+  func members(_ words: Set<String>, of scope: TypeScope) -> [Int] {
+    (introducersByBracket[scope.open] ?? []).filter { words.contains(source.tokens[$0].text) }
   }
 
+  private static let memberIntroducers: Set<String> = ["case", "func", "init", "var"]
   private static let introducers: Set<String> = ["class", "struct", "enum", "actor", "protocol", "extension"]
   private static let memberWords: Set<String> = DeclarationHead.modifierWords.union([
     "var", "let", "func", "subscript", "init",

@@ -25,6 +25,11 @@ struct FileMove {
     replace(range, with: text, as: change)
   }
 
+  /// Puts a text in the place of some tokens without a report of its own.
+  mutating func substitute(_ tokens: ClosedRange<Int>, with text: String) {
+    if let range = bytes(of: tokens) { edits.replace(range, with: text) }
+  }
+
   /// Inserts a text without a report of its own.
   mutating func insert(_ text: String, at offset: Int) { edits.insert(text, at: offset) }
 

@@ -8,6 +8,7 @@ package enum SourceMover {
     guard CoreDataNames.isMentioned(in: move) else { return MovedSource(text: text) }
     ManagedProperties.run(&move)
     GeneratedMethods.run(&move)
+    ObserverSelectors.run(&move)
     ObjectiveCAttributes.run(&move)
     KeyPathLiterals.run(&move)
     FoundationErrors.run(&move)

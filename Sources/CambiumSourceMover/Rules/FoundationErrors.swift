@@ -21,7 +21,9 @@ enum FoundationErrors {
     var open = index + 5
     if source[open]?.isWord("where") == true {
       while let token = source[open], !token.isOpen("{") {
-        guard token.kind != .close, !(token.kind == .open && token.partner == nil) else { return }
+        guard token.kind != .close, !token.isWord("catch"), !(token.kind == .open && token.partner == nil) else {
+          return
+        }
         open = token.kind == .open ? (token.partner ?? open) + 1 : open + 1
       }
     }

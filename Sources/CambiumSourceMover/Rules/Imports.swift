@@ -3,6 +3,8 @@ enum Imports {
   private struct Import {
     /// The tokens from `import` to the last name.
     var tokens: ClosedRange<Int>
+    /// The first of the attributes and modifiers before them.
+    var start: Int
     var module: String
     var isConditional: Bool
   }
@@ -15,6 +17,8 @@ enum Imports {
       if found.module == "CoreData" { move.replace(found.tokens, with: "import CambiumCoreData") }
       if end == nil || !isScoped(found, source) { end = source.tokens[found.tokens.upperBound].range.upperBound }
     }
+    let unneeded = imports.filter { !$0.isConditional && UnneededImports.isUnneeded($0.module, in: source) }
+    for found in unneeded { move.remove(found.start...found.tokens.upperBound) }
     for index in source.tokens.indices where source.tokens[index].isWord("canImport") {
       if source[index + 2]?.isWord("CoreData") == true, source[index + 1]?.isOpen("(") == true {
         move.replace((index + 2)...(index + 2), with: "CambiumCoreData")
@@ -22,12 +26,13 @@ enum Imports {
     }
     var added: [String] = []
     if end == nil { added.append("import CambiumCoreData") }
-    added += ClashingNames.imports(of: source, other: imports.map { $0.module })
+    let others = imports.filter { found in !unneeded.contains { $0.start == found.start } }
+    added += ClashingNames.imports(of: source, other: others.map { $0.module })
     guard !added.isEmpty else { return }
     let lineEnd = source.lineEnd
     if let end {
       move.insert(added.map { lineEnd + $0 }.joined(), at: end)
-    } else if let last = imports.last(where: { !$0.isConditional }) {
+    } else if let last = others.last(where: { !$0.isConditional }) {
       let place = source.tokens[last.tokens.upperBound].range.upperBound
       move.insert(added.map { lineEnd + $0 }.joined(), at: place)
     } else if let first = source[0] {
@@ -55,7 +60,10 @@ enum Imports {
       }
       guard let module = source[next], module.kind == .word else { continue }
       while source[next + 1]?.isMark(".") == true, source[next + 2]?.kind == .word { next += 2 }
-      result.append(Import(tokens: index...next, module: module.text, isConditional: conditions > 0))
+      result.append(
+        Import(
+          tokens: index...next, start: DeclarationHead(source, introducer: index).start, module: module.text,
+          isConditional: conditions > 0))
     }
     return result
   }

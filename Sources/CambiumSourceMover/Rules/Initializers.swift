@@ -38,11 +38,15 @@ enum Initializers {
     }
     guard let firstDesignated, !hasInitializerOfEntity, let start = source[firstDesignated.start] else { return }
     let indentation = source.indentation(at: start.range.lowerBound)
+    // One step more than the initializer, as far as the class says how far a step is.
+    let around = source.indentation(at: source.tokens[scope.head.start].range.lowerBound)
+    let step = indentation.hasPrefix(around) ? String(indentation.dropFirst(around.count)) : ""
+    let inner = indentation + (step.isEmpty ? "  " : step)
     let access = scope.head.modifiers.contains { ["public", "open"].contains(source.tokens[$0].text) } ? "public " : ""
     let end = source.lineEnd
     move.insert(
       "\(access)required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {\(end)"
-        + "\(indentation)  super.init(entity: entity, insertInto: context)\(end)"
+        + "\(inner)super.init(entity: entity, insertInto: context)\(end)"
         + "\(indentation)}\(end)\(end)\(indentation)",
       at: start.range.lowerBound)
     move.note("required init(entity:insertInto:) is added to \(scope.name)", at: start.range.lowerBound)

@@ -1,4 +1,5 @@
-/// `#keyPath(Item.list.name)` becomes `"list.name"`.
+/// Replaces `#keyPath(Item.list.name)` with `"list.name"`, and `NSStringFromSelector(#selector(getter: Item.name))` with
+/// `"name"`.
 enum KeyPathLiterals {
   static func run(_ move: inout FileMove) {
     let source = move.source
@@ -12,6 +13,23 @@ enum KeyPathLiterals {
       let keys = properties(names, move.folder)
       move.replace(index...close, with: "\"\(keys.joined(separator: "."))\"")
     }
+    for index in source.tokens.indices where source.tokens[index].text == "#selector" {
+      guard isLiteral(selector: index, source), let end = source[index - 1]?.partner,
+        let close = source[index + 1]?.partner, let name = source[close - 1]
+      else { continue }
+      move.replace((index - 2)...end, with: "\"\(name.text)\"")
+    }
+  }
+
+  /// Whether a `#selector` is the name of a property: `NSStringFromSelector(#selector(getter: name))`.
+  static func isLiteral(selector index: Int, _ source: SourceText) -> Bool {
+    guard source[index - 2]?.isWord("NSStringFromSelector") == true, source[index - 1]?.isOpen("(") == true,
+      let open = source[index + 1], open.isOpen("("), let close = open.partner,
+      source[index - 1]?.partner == close + 1, let first = source[index + 2], let last = source[close - 1]
+    else { return false }
+    // Without a property's name in it, it is that of a method with parameters.
+    return last.kind == .word
+      && (first.isWord("getter") || close == index + 3 || source[close - 2]?.isMark(".") == true)
   }
 
   /// The names between the dots; `nil` for anything else.

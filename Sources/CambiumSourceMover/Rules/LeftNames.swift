@@ -21,6 +21,11 @@ enum LeftNames {
       }
       if ["func", "var"].contains(token.text) { reportMember(index, &move) }
     }
+    for scope in move.structure.scopes where scope.kind == "class" {
+      if let name = scope.inherited.first, final.contains(name) {
+        move.find(finalClass, scope.head.introducer...(scope.inheritance?.upperBound ?? scope.nameToken))
+      }
+    }
   }
 
   private static func reportAttribute(_ index: Int, _ move: inout FileMove) {
@@ -32,7 +37,7 @@ enum LeftNames {
 
   /// An import of a module of Apple's platforms that no condition guards.
   private static func reportImport(_ module: String, _ index: Int, _ move: inout FileMove) {
-    guard appleModules.contains(module) else { return }
+    guard appleModules.contains(module), !UnneededImports.isUnneeded(module, in: move.source) else { return }
     var depth = 0
     for before in move.source.tokens[..<index].reversed() {
       if before.text == "#endif" { depth += 1 }
@@ -57,7 +62,8 @@ enum LeftNames {
     if name.text.hasPrefix("keyPathsForValuesAffecting") { return move.find(observing, index...(index + 1)) }
     let head = DeclarationHead(source, introducer: index)
     let isOverride = head.modifiers.contains { source.tokens[$0].text == "override" }
-    if isOverride, owner.inherited.first == "NSManagedObject" || owner.kind == "extension", !open.contains(name.text) {
+    if isOverride, owner.kind == "extension" { return move.find(overrideInExtension, index...(index + 1)) }
+    if isOverride, owner.inherited.first == "NSManagedObject", !open.contains(name.text) {
       move.find(closed, index...(index + 1))
     }
     guard source.tokens[index].text == "func", let type = source.parameters(at: index).first?.type,
@@ -89,6 +95,13 @@ enum LeftNames {
   private static let closed = Cause(
     "this method of managed objects cannot be overridden", "move its code into a method of your own, or into willSave()"
   )
+  private static let overrideInExtension = Cause(
+    "an extension cannot override a method without Objective-C", "move the method into the class")
+  private static let final: Set<String> = [
+    "NSManagedObjectContext", "NSPersistentStoreDescription", "NSPersistentStoreCoordinator", "NSManagedObjectModel",
+    "NSFetchRequest", "NSFetchedResultsController", "NSEntityDescription", "NSAttributeDescription",
+  ]
+  private static let finalClass = Cause("this class of Core Data has no subclasses", "keep an instance in a property")
   private static let validation = Cause(
     "saves call no validation methods of single properties",
     "override validateForInsert() and validateForUpdate(), and throw there")
@@ -100,6 +113,10 @@ enum LeftNames {
   private static let iCloud = Cause("there is no iCloud", "remove it")
   private static let spotlight = Cause("there is no Spotlight", "remove it")
   private static let anyRequest = Cause("there is no type for all requests", "use the type of the request")
+  private static let objectiveC = Cause("selectors need Objective-C", "use a closure, or a name as a string")
+  private static let transformer = Cause(
+    "there are no transformers of Foundation off Apple platforms", "write an AttributeTransformer")
+  private static let locks = Cause("objects are no locks off Apple platforms", "use NSRecursiveLock")
   private static let throwing = Cause("this throws where Core Data raises", "call it with try")
 
   private static let names: [String: Cause] = [
@@ -124,7 +141,13 @@ enum LeftNames {
     "autoreleasepool": Cause("there are no pools off Apple platforms", "put its block between #if canImport(Darwin)"),
     "shouldHandleInaccessibleFault": Cause("contexts do not ask about faults", "set shouldDeleteInaccessibleFaults"),
     "automaticallyNotifiesObservers": observing,
+    "Selector": objectiveC, "NSSelectorFromString": objectiveC, "NSStringFromSelector": objectiveC,
+    "ValueTransformer": transformer, "NSSecureUnarchiveFromDataTransformer": transformer,
+    "NSValueTransformerName": transformer, "objc_sync_enter": locks, "objc_sync_exit": locks,
   ]
+
+  private static let mappingFiles = Cause(
+    "there are no files of mapping models", "describe the mapping in code, with NSMappingModel and NSEntityMapping")
 
   /// Members, behind a dot.
   private static let members: [String: Cause] = [
@@ -143,7 +166,8 @@ enum LeftNames {
     "withSubstitutionVariables(_:": throwing, "setElements(_:": throwing,
     "fetchRequestFromTemplate(withName:": throwing, "objectIDs(forRelationshipNamed:": throwing,
     "detectConflicts(for:": throwing, "currentPersistentHistoryToken(fromStores:": throwing,
-    "NSMappingModel(contentsOf:": Cause(
-      "there are no files of mapping models", "describe the mapping in code, with NSMappingModel and NSEntityMapping"),
+    "NSMappingModel(contentsOf:": mappingFiles, "NSMappingModel(from:": mappingFiles,
+    "evaluate(with:": throwing, "setMetadata(_:": throwing, "destinationInstances(forEntityMappingName:": throwing,
+    "NSPredicate(format:arguments:": Cause("a predicate takes no C list of arguments", "pass an argumentArray"),
   ]
 }

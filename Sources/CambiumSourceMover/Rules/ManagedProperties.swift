@@ -15,10 +15,11 @@ enum ManagedProperties {
       let place = source.tokens[attribute.tokens.lowerBound].range.lowerBound
       move.replace(
         attribute.tokens, with: "@Managed\(forms[0].arguments)",
-        as: "@NSManaged var \(variables.map { $0.name }.joined(separator: ", "))"
-          + " -> @Managed\(forms[0].arguments) var \(variables[0].name): \(forms[0].type)")
+        as: "@NSManaged var \(source.text(tokens: (index + 1)...last.type.upperBound))"
+          + " -> @Managed\(forms[0].arguments) var \(variables[0].name): \(forms[0].type)"
+          + (variables.count > 1 ? ", and a line for each other variable" : ""))
       if variables.count == 1 {
-        if let type = forms[0].newType { replaceType(variables[0], type, &move) }
+        if let type = forms[0].newType { move.substitute(variables[0].type, with: type) }
         continue
       }
       // The macro goes with one variable: each gets its own line.
@@ -33,7 +34,7 @@ enum ManagedProperties {
         text += "var \(source.text(source.tokens[variable.nameToken].range)): \(forms[position].type)"
       }
       guard last.type.upperBound > index else { continue }
-      move.replace(index...last.type.upperBound, with: text, as: "one line for each variable")
+      move.substitute(index...last.type.upperBound, with: text)
     }
   }
 
@@ -44,10 +45,6 @@ enum ManagedProperties {
     var type: String
     /// The type if it changes.
     var newType: String?
-  }
-
-  private static func replaceType(_ variable: SourceText.Variable, _ type: String, _ move: inout FileMove) {
-    move.replace(variable.type, with: type)
   }
 
   private static func form(

@@ -1,13 +1,37 @@
-/// Single names that are called otherwise.
+/// Single names and words that read otherwise.
 enum Replacements {
   static func run(_ move: inout FileMove) {
     let source = move.source
-    for index in source.tokens.indices where source.tokens[index].isWord("UndoManager") {
+    for index in source.tokens.indices {
+      let token = source.tokens[index]
       // `context.undoManager = UndoManager()`.
-      guard source[index - 1]?.isMark("=") == true, source[index - 2]?.text == "undoManager",
+      if token.isWord("UndoManager"), source[index - 1]?.isMark("=") == true, source[index - 2]?.text == "undoManager",
         source[index + 1]?.isOpen("(") == true
-      else { continue }
-      move.replace(index...index, with: "ContextUndoManager")
+      {
+        move.replace(index...index, with: "ContextUndoManager")
+      }
+      if token.isWord("let") { makeVariable(index, &move) }
     }
+  }
+
+  private static let structures: Set<String> = [
+    "NSExpressionDescription", "NSPersistentHistoryChangeRequest", "NSEntityMapping", "NSPropertyMapping",
+    "NSMappingModel",
+  ]
+
+  /// Makes a constant a variable if it is a structure here, and a property of it is set.
+  private static func makeVariable(_ index: Int, _ move: inout FileMove) {
+    let source = move.source
+    guard let name = source[index + 1], name.kind == .word, source[index + 2]?.isMark("=") == true,
+      let type = source[index + 3], structures.contains(type.text)
+    else { return }
+    let block = move.structure.enclosing[index]
+    let end = source[block]?.partner ?? source.tokens.count
+    let isSet = (index + 4..<max(end, index + 4)).contains { place in
+      source.tokens[place].isWord(name.text) && source[place + 1]?.isMark(".") == true
+        && source[place + 2]?.kind == .word && source[place + 3]?.isMark("=") == true
+        && source[place + 4]?.isMark("=") != true
+    }
+    if isSet { move.replace(index...index, with: "var", as: "let \(name.text) -> var \(name.text), a structure") }
   }
 }

@@ -1,4 +1,5 @@
-/// `NSFetchRequest<NSDictionary>` and the like fetch Swift's values.
+/// The results of fetch requests: Swift's values in the place of Foundation's, and `NSFetchRequestResult`, which is the class of
+/// all managed objects here and no protocol.
 enum RequestResults {
   private static let results = ["NSDictionary": "[String: Any]", "NSNumber": "Int"]
   private static let requests: Set<String> = [
@@ -7,25 +8,29 @@ enum RequestResults {
 
   static func run(_ move: inout FileMove) {
     let source = move.source
-    for index in source.tokens.indices where requests.contains(source.tokens[index].text) {
-      guard source[index + 1]?.isMark("<") == true, let name = source[index + 2], source[index + 3]?.isMark(">") == true
-      else { continue }
-      if let result = results[name.text] {
-        move.replace((index + 2)...(index + 2), with: result)
+    var hasUntypedRequest = false
+    for index in source.tokens.indices {
+      let token = source.tokens[index]
+      if requests.contains(token.text), source[index + 1]?.isMark("<") == true, let name = source[index + 2] {
+        if let result = results[name.text], source[index + 3]?.isMark(">") == true {
+          move.replace((index + 2)...(index + 2), with: result)
+        }
+        if name.text == "NSFetchRequestResult" { hasUntypedRequest = true }
+      }
+      guard token.isWord("NSFetchRequestResult"), let before = source[index - 1] else { continue }
+      if before.isWord("any") {
+        move.replace((index - 1)...index, with: token.text)
+      } else if before.isWord("extension") {
+        // An extension of a class has no condition on Self.
+        move.replace(index...index, with: "FetchRequestResult")
       }
     }
-    reportOtherResults(&move)
+    if hasUntypedRequest { reportOtherResults(&move) }
   }
 
-  /// A request of objects that is told to fetch something else.
+  /// Reports that a request of objects is told to fetch something else.
   private static func reportOtherResults(_ move: inout FileMove) {
     let source = move.source
-    guard
-      source.tokens.indices.contains(where: { index in
-        source.tokens[index].isWord("NSFetchRequestResult") && source[index - 1]?.isMark("<") == true
-          && source[index - 2]?.text == "NSFetchRequest"
-      })
-    else { return }
     for index in source.tokens.indices where source.tokens[index].isMark(".") {
       guard let name = source[index + 1], let result = otherResults[name.text], source[index - 1]?.isMark("=") == true
       else { continue }

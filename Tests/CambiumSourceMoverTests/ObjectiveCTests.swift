@@ -1,0 +1,79 @@
+import Testing
+
+@testable import CambiumSourceMover
+
+/// `@objc` and what goes with it.
+@Suite struct ObjectiveCTests {
+  @Test(arguments: [
+    ("@objc(Item)\npublic class Item: NSManagedObject {}", "public class Item: NSManagedObject {}"),
+    ("@objc(Item) public class Item: NSManagedObject {}", "public class Item: NSManagedObject {}"),
+    ("@objcMembers final class A: NSObject {}", "final class A: NSObject {}"),
+    ("@available(iOS 13, *) @objc class A: NSObject {}", "@available(iOS 13, *) class A: NSObject {}"),
+    ("class A { @objc dynamic var x = 1 }", "class A { var x = 1 }"),
+    ("class A { @objc private class func f() {} }", "class A { private class func f() {} }"),
+    ("extension A {\n  @nonobjc public class func g() {}\n}", "extension A {\n  public class func g() {}\n}"),
+    ("  @objc @discardableResult  // why\n  func f() {}", "  @discardableResult  // why\n  func f() {}"),
+    ("@objc // why\nfunc f() {}", "// why\nfunc f() {}"),
+    ("@objc\r\nfunc f() {}\r\n", "func f() {}\r\n"),
+    ("#if os(iOS)\n@objc\n#endif\nfunc f() {}", "#if os(iOS)\n@objc\n#endif\nfunc f() {}"),
+    ("let x = f(a: @objc)", "let x = f(a: @objc)"),
+  ])
+  func removed(text: String, result: String) { #expect(body(text) == result) }
+
+  @Test func selectorsKeepTheirMethods() {
+    let controller = "class C { func g() { t(#selector(C.tapped)) } }"
+    let text = "class C {\n  @objc func tapped() {}\n  @objc func other() {}\n}"
+    #expect(body(text, beside: [controller]) == "class C {\n  @objc func tapped() {}\n  func other() {}\n}")
+    #expect(left(text, beside: [controller]) == ["3: func tapped"])
+    #expect(left(controller) == ["2: #selector(C.tapped)"])
+  }
+
+  @Test func optionalRequirementsKeepTheirProtocol() {
+    let text = "@objc protocol P {\n  @objc optional func f()\n  @objc optional var x: Int { get }\n}"
+    #expect(body(text) == text)
+    #expect(left(text) == ["2: protocol P"])
+    #expect(body("@objc protocol P { func f() }") == "protocol P { func f() }")
+  }
+
+  @Test func otherNamesInTheModelAreReported() {
+    #expect(left("@objc(Entry) class Item: NSManagedObject {}") == ["2: @objc(Entry)"])
+    #expect(left("@objc(Item) class Item: NSManagedObject {}").isEmpty)
+  }
+
+  @Test func observersBecomeClosures() {
+    let text = """
+      class Stack {
+        func f() {
+          NotificationCenter.default.addObserver(
+            self, selector: #selector(didSave(_:)), name: .NSManagedObjectContextDidSave, object: nil)
+          let center = NotificationCenter.default
+          center.addObserver(self, selector: #selector(Stack.changed), name: x.name, object: f(a, b))
+        }
+        @objc private func didSave(_ note: Notification) {}
+        @objc func changed() {}
+        deinit { NotificationCenter.default.removeObserver(self) }
+      }
+      """
+    #expect(
+      body(text) == """
+        class Stack {
+          func f() {
+            _ = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: nil, queue: nil) { [weak self] notification in self?.didSave(notification) }
+            let center = NotificationCenter.default
+            _ = center.addObserver(forName: x.name, object: f(a, b), queue: nil) { [weak self] _ in self?.changed() }
+          }
+          private func didSave(_ note: Notification) {}
+          func changed() {}
+          deinit { NotificationCenter.default.removeObserver(self) }
+        }
+        """)
+    #expect(left(text) == ["11: removeObserver(self"])
+  }
+
+  /// Whose method is not known.
+  @Test func otherObserversStay() {
+    let text = "class A { func f() { c.addObserver(self, selector: #selector(B.g), name: n, object: nil) } }"
+    #expect(body(text) == text)
+    #expect(left(text) == ["2: #selector(B.g)"])
+  }
+}

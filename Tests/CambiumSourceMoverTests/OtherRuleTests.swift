@@ -1,0 +1,66 @@
+import Testing
+
+@testable import CambiumSourceMover
+
+/// Requests, single names, and what is left.
+@Suite struct OtherRuleTests {
+  @Test(arguments: [
+    ("let r = NSFetchRequest<NSDictionary>(entityName: x)", "let r = NSFetchRequest<[String: Any]>(entityName: x)"),
+    ("let r: NSFetchRequest<NSNumber>", "let r: NSFetchRequest<Int>"),
+    ("let r: NSFetchRequest<any NSFetchRequestResult>", "let r: NSFetchRequest<NSFetchRequestResult>"),
+    ("let r: NSFetchRequest<NSFetchRequestResult>", "let r: NSFetchRequest<NSFetchRequestResult>"),
+    ("extension NSFetchRequestResult where Self: A {}", "extension FetchRequestResult where Self: A {}"),
+    ("context.undoManager = UndoManager()", "context.undoManager = ContextUndoManager()"),
+    ("let u = UndoManager()", "let u = UndoManager()"),
+    (
+      "func f() { let d = NSExpressionDescription(); d.name = x }",
+      "func f() { var d = NSExpressionDescription(); d.name = x }"
+    ),
+    (
+      "func f() { let d = NSExpressionDescription(); g(d.name == x) }",
+      "func f() { let d = NSExpressionDescription(); g(d.name == x) }"
+    ),
+  ])
+  func rewritten(text: String, result: String) { #expect(body(text) == result) }
+
+  @Test(arguments: [
+    (
+      "let r = NSFetchRequest<NSFetchRequestResult>(entityName: x)\nr.resultType = .dictionaryResultType",
+      "3: .dictionaryResultType"
+    ),
+    ("let c = NSPersistentCloudKitContainer(name: x)", "2: NSPersistentCloudKitContainer"),
+    ("let t = NSXMLStoreType", "2: NSXMLStoreType"),
+    ("let p = NSPredicate(block: f)", "2: NSPredicate(block:"),
+    ("let b = p.evaluate(with: x)", "2: evaluate(with:"),
+    ("struct S { @FetchRequest(sortDescriptors: []) var items: R }", "2: @FetchRequest"),
+    ("class C: NSManagedObjectContext {}", "2: class C: NSManagedObjectContext"),
+    ("extension A { override func willSave() {} }\nclass A: NSManagedObject {}", "2: func willSave"),
+    ("class A: NSManagedObject { override func value(forKey: String) -> Any? { nil } }", "2: func value"),
+    (
+      "class A: NSManagedObject { class func keyPathsForValuesAffectingName() -> Set<String> { [] } }",
+      "2: func keyPathsForValuesAffectingName"
+    ),
+    (
+      "class A: NSManagedObject { func validateName(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {} }",
+      "2: func validateName"
+    ),
+  ])
+  func left(text: String, finding: String) {
+    let findings = moved("import CoreData\n" + text).findings
+    #expect(findings.map { "\($0.line): \($0.text)" } == [finding])
+    #expect(findings.allSatisfy { !$0.cause.reason.isEmpty && !$0.cause.remedy.isEmpty })
+  }
+
+  @Test func nothingIsLeftOfUsualCode() {
+    #expect(
+      moved(
+        """
+        import CoreData
+        class A: NSManagedObject {
+          override func awakeFromInsert() { super.awakeFromInsert() }
+          override func validateForInsert() throws { try super.validateForInsert() }
+        }
+        """
+      ).findings.isEmpty)
+  }
+}
