@@ -13,9 +13,15 @@ func runMigrateSource(folder path: String, _ arguments: Arguments) throws(ToolEr
     if isWritten, result.text != file.text { try sources.write(result.text, to: file.name) }
     if !result.changes.isEmpty || !result.findings.isEmpty { moved.append(MovedFile(name: file.name, source: result)) }
   }
+  let taken = Set(sources.files.map { $0.name })
+  // Sources that the folder has not, because Xcode makes them with every build.
+  let made =
+    (model?.document).map { GeneratedClasses.missing(in: folder, of: $0) }?.filter { !taken.contains($0.name) } ?? []
+  if isWritten { for file in made { try sources.write(file.text, to: file.name) } }
   let isComplete = sources.unreadable.isEmpty && moved.allSatisfy { $0.source.findings.isEmpty }
   let report = MoveReport(
-    path: path, files: moved, unreadable: sources.unreadable, count: sources.files.count, isWritten: isWritten)
+    path: path, files: moved, made: made, unreadable: sources.unreadable, count: sources.files.count,
+    isWritten: isWritten)
   return Answer(text: report.text, json: report.json, status: isComplete ? .success : .damaged)
 }
 
@@ -29,6 +35,7 @@ struct MovedFile {
 private struct MoveReport {
   let path: String
   let files: [MovedFile]
+  let made: [GeneratedClasses.File]
   let unreadable: [(name: String, reason: String)]
   /// How many sources were read.
   let count: Int
@@ -44,6 +51,7 @@ private struct MoveReport {
       lines.append(file.name)
       lines += file.source.changes.map { "  \($0.line): \($0.text)" }
     }
+    for file in made { lines.append("\(file.name): a new file, as Xcode makes it of the model with every build") }
     if findingCount > 0 { lines.append("left:") }
     for (cause, places) in causes {
       lines.append("  \(cause.reason) (\(places.count)): \(cause.remedy)")
@@ -53,7 +61,7 @@ private struct MoveReport {
     let changed = files.count { !$0.source.changes.isEmpty }
     lines.append(
       "\(Self.count(changeCount, "change")) in \(changed) of \(Self.count(count, "file")), \(findingCount) left"
-        + (isWritten || changeCount == 0 ? "" : "; nothing is written without --write"))
+        + (isWritten || changeCount == 0 && made.isEmpty ? "" : "; nothing is written without --write"))
     return lines.joined(separator: "\n")
   }
 
@@ -94,6 +102,7 @@ private struct MoveReport {
             ])
           })
       ),
+      ("made", .array(made.map { .object([("name", .string($0.name)), ("text", .string($0.text))]) })),
       (
         "unreadable",
         .array(unreadable.map { .object([("name", .string($0.name)), ("reason", .string($0.reason))]) })

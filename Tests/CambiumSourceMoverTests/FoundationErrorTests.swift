@@ -24,8 +24,8 @@ import Testing
       "do { try f() } catch { var e = error as NSError; e = g(e) }"
     ),
     (
-      "do { try f() } catch let e as NSError where e.code == 3 && x.e { print(e.code) } catch {}",
-      "do { try f() } catch let e where (e as NSError).code == 3 && x.e { let e = e as NSError; print(e.code) } catch {}"
+      "do { try f() } catch let e as NSError where e.code == 3 && x.e { f(e) } catch {}",
+      "do { try f() } catch let e where (e as NSError).code == 3 && x.e { let e = e as NSError; f(e) } catch {}"
     ),
     ("do { try f() } catch let e as MyError { print(e) }", "do { try f() } catch let e as MyError { print(e) }"),
     ("if let e = error as? NSError { print(e) }", "if let e = error as NSError? { print(e) }"),

@@ -70,7 +70,8 @@ import Testing
         + "{ mutableOrderedSetValue(forKey: \"items\").replaceObject(at: idx, with: value) }"
     ),
     (
-      "@objc(replaceItemsAtIndexes:withItems:) @NSManaged func replaceItems(at indexes: NSIndexSet, with values: [Item])",
+      "@objc(replaceItemsAtIndexes:withItems:)\n  "
+        + "@NSManaged func replaceItems(at indexes: NSIndexSet, with values: [Item])",
       "func replaceItems(at indexes: NSIndexSet, with values: [Item]) { for (place, value) in zip(indexes, values) "
         + "{ mutableOrderedSetValue(forKey: \"items\").replaceObject(at: place, with: value) } }"
     ),
@@ -87,7 +88,8 @@ import Testing
   /// The relationship's own name counts, not one that is made of the method's.
   @Test func namesWithCapitalLetters() {
     let text = body(
-      "extension A {\n  @NSManaged var URLs: NSSet?\n  @NSManaged func addToURLs(_ value: A)\n  @NSManaged func addToX(_ v: A)\n}"
+      "extension A {\n  @NSManaged var URLs: NSSet?\n  @NSManaged func addToURLs(_ value: A)\n"
+        + "  @NSManaged func addToX(_ v: A)\n}"
     )
     #expect(text.contains("mutableSetValue(forKey: \"URLs\").add(value)"))
     #expect(text.contains("mutableSetValue(forKey: \"x\").add(v)"))

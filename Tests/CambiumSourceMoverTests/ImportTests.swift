@@ -18,9 +18,9 @@ import Testing
       "// head\nimport Foundation\nimport CambiumCoreData\n\nlet a: NSManagedObject\n"
     ),
     (
-      "import CoreData\nimport Foundation\nlet a: NSPredicate, b: NSSortDescriptor",
+      "import CoreData\nimport A\nlet a: NSPredicate, b: NSSortDescriptor",
       "import CambiumCoreData\nimport typealias CambiumCoreData.NSPredicate\n"
-        + "import typealias CambiumCoreData.NSSortDescriptor\nimport Foundation\nlet a: NSPredicate, b: NSSortDescriptor"
+        + "import typealias CambiumCoreData.NSSortDescriptor\nimport A\nlet a: NSPredicate, b: NSSortDescriptor"
     ),
     ("import CoreData\nlet a: NSPredicate", "import CambiumCoreData\nlet a: NSPredicate"),
     (
@@ -32,6 +32,11 @@ import Testing
     (
       "import UIKit\nimport CoreData\nlet a: UIColor", "import UIKit\nimport CambiumCoreData\nlet a: UIColor"
     ),
+    (
+      "import CoreData\nlet a: URLSession",
+      "import CambiumCoreData\n#if canImport(FoundationNetworking)\nimport FoundationNetworking\n#endif\n"
+        + "let a: URLSession"
+    ),
     ("import Foundation\nlet a = 1", "import Foundation\nlet a = 1"),
     ("import Foundation\nlet a: NSPredicate", "import Foundation\nlet a: NSPredicate"),
   ])
@@ -42,7 +47,8 @@ import Testing
     let entity = "import CoreData\nclass Item: NSManagedObject {}"
     #expect(
       moved("import SwiftUI\nlet a: [Item], b: NSPredicate", beside: [entity]).text
-        == "import SwiftUI\nimport CambiumCoreData\nimport typealias CambiumCoreData.NSPredicate\nlet a: [Item], b: NSPredicate"
+        == "import SwiftUI\nimport CambiumCoreData\nimport typealias CambiumCoreData.NSPredicate\n"
+        + "let a: [Item], b: NSPredicate"
     )
     #expect(moved("extension Item {}", beside: [entity]).text == "import CambiumCoreData\n\nextension Item {}")
     #expect(moved("let a: [Item]", beside: [entity]).text == "let a: [Item]")

@@ -19,7 +19,8 @@ import Testing
   @Test func classesWithInitializersGetIt() {
     #expect(
       body(
-        "public class A: NSManagedObject {\n  init(x: Int, in c: NSManagedObjectContext) {\n    super.init(context: c)\n  }\n}"
+        "public class A: NSManagedObject {\n  init(x: Int, in c: NSManagedObjectContext) {\n"
+          + "    super.init(context: c)\n  }\n}"
       )
         == """
         public class A: NSManagedObject {

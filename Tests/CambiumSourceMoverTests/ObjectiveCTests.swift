@@ -58,7 +58,9 @@ import Testing
       body(text) == """
         class Stack {
           func f() {
-            _ = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: nil, queue: nil) { [weak self] notification in self?.didSave(notification) }
+            _ = NotificationCenter.default.addObserver(\
+        forName: .NSManagedObjectContextDidSave, object: nil, queue: nil) { \
+        [weak self] notification in self?.didSave(notification) }
             let center = NotificationCenter.default
             _ = center.addObserver(forName: x.name, object: f(a, b), queue: nil) { [weak self] _ in self?.changed() }
           }

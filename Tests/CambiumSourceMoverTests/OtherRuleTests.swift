@@ -11,6 +11,24 @@ import Testing
     ("let r: NSFetchRequest<NSFetchRequestResult>", "let r: NSFetchRequest<NSFetchRequestResult>"),
     ("extension NSFetchRequestResult where Self: A {}", "extension FetchRequestResult where Self: A {}"),
     ("context.undoManager = UndoManager()", "context.undoManager = ContextUndoManager()"),
+    ("let p = NSPredicate(format: a, id as CVarArg, f(b as! CVarArg))", "let p = NSPredicate(format: a, id, f(b))"),
+    ("let p = NSPredicate(format: a, [id as any CVarArg])", "let p = NSPredicate(format: a, [id])"),
+    ("let p = f(format: a, id as CVarArg)", "let p = f(format: a, id as CVarArg)"),
+    (
+      "func f<T: NSManagedObject>() -> T { T(context: c) }",
+      "func f<T: NSManagedObject>() -> T { T(entity: T.entity(), insertInto: c) }"
+    ),
+    (
+      "protocol P { associatedtype Item }\nextension P { func f() { g(Self.Item(context: self.c)) } }",
+      "protocol P { associatedtype Item }\n"
+        + "extension P { func f() { g(Self.Item(entity: Self.Item.entity(), insertInto: self.c)) } }"
+    ),
+    (
+      "class A<B, C: D> { let b = C.init(context: c) }",
+      "class A<B, C: D> { let b = C.init(entity: C.entity(), insertInto: c) }"
+    ),
+    ("let a = Item(context: c), b = D(context: c)", "let a = Item(context: c), b = D(context: c)"),
+    ("convenience init(x: X) { self.init(context: c) }", "convenience init(x: X) { self.init(context: c) }"),
     ("let u = UndoManager()", "let u = UndoManager()"),
     (
       "func f() { let d = NSExpressionDescription(); d.name = x }",
@@ -32,6 +50,7 @@ import Testing
     ("let t = NSXMLStoreType", "2: NSXMLStoreType"),
     ("let p = NSPredicate(block: f)", "2: NSPredicate(block:"),
     ("let b = p.evaluate(with: x)", "2: evaluate(with:"),
+    ("let u = b.url(forResource: n, withExtension: \"momd\")", "2: momd"),
     ("struct S { @FetchRequest(sortDescriptors: []) var items: R }", "2: @FetchRequest"),
     ("class C: NSManagedObjectContext {}", "2: class C: NSManagedObjectContext"),
     ("extension A { override func willSave() {} }\nclass A: NSManagedObject {}", "2: func willSave"),

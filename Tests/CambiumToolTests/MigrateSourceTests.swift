@@ -99,7 +99,12 @@ import Testing
       <model><entity name="B" representedClassName="B"><relationship name="other" destinationEntity="U" maxCount="1"/>
       </entity><entity name="U" representedClassName="Unknown"/></model>
       """)
-    #expect(try run("--model", folder.path + "/M.xcdatamodel").status == .success)
+    let answer = try run("--model", folder.path + "/M.xcdatamodel", "--write")
+    #expect(answer.status == .success)
+    // Nothing declares the other class.
+    #expect(answer.text.contains("\nUnknown+CoreDataClass.swift: a new file, "))
+    #expect(try text("Unknown+CoreDataClass.swift").contains("public class Unknown: NSManagedObject {"))
+    #expect(try !run("--model", folder.path + "/M.xcdatamodel").text.contains("a new file"))
   }
 
   @Test func wrongUsage() throws {

@@ -20,7 +20,7 @@ struct FileDeclarations {
   var aliases: [String: String] = [:]
   /// The types that extensions conform, and to what.
   var conformances: [String: [String]] = [:]
-  /// The types of `@NSManaged` properties, by class and property.
+  /// The types of properties with `@NSManaged` or `@Managed`, by class and property.
   var managedProperties: [String: [String: String]] = [:]
   /// The methods that `#selector` names.
   var selectors: Set<String> = []
@@ -43,7 +43,8 @@ struct FileDeclarations {
       default: break
       }
       for index in structure.members(["var"], of: scope) {
-        guard DeclarationHead(source, introducer: index).attribute("@NSManaged") != nil else { continue }
+        let head = DeclarationHead(source, introducer: index)
+        guard head.attribute("@NSManaged") != nil || head.attribute("@Managed") != nil else { continue }
         for variable in source.variables(at: index) {
           managedProperties[scope.lastName, default: [:]][variable.name] = source.text(tokens: variable.type)
         }

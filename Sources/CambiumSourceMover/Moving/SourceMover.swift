@@ -13,6 +13,7 @@ package enum SourceMover {
     KeyPathLiterals.run(&move)
     FoundationErrors.run(&move)
     Initializers.run(&move)
+    GenericObjects.run(&move)
     StoredEnumerations.run(&move)
     RequestResults.run(&move)
     Replacements.run(&move)

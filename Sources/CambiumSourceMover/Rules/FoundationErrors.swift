@@ -1,5 +1,5 @@
-/// Replaces `catch let error as NSError` with a cast of the caught error. Off Apple platforms the pattern compiles, and the
-/// program crashes when it catches an error.
+/// Replaces `catch let error as NSError` with a cast of the caught error. Off Apple platforms the pattern compiles, and
+/// the program crashes when it catches an error.
 enum FoundationErrors {
   static func run(_ move: inout FileMove) {
     let source = move.source

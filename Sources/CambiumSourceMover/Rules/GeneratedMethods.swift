@@ -1,4 +1,4 @@
-/// Gives bodies to the methods that Xcode generates for to-many relationships, such as `@NSManaged func addToItems(_:)`.
+/// Gives bodies to the methods that Xcode generates for to-many relationships: `@NSManaged func addToItems(_:)`.
 enum GeneratedMethods {
   static func run(_ move: inout FileMove) {
     let source = move.source

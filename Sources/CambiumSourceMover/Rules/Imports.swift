@@ -28,6 +28,10 @@ enum Imports {
     if end == nil { added.append("import CambiumCoreData") }
     let others = imports.filter { found in !unneeded.contains { $0.start == found.start } }
     added += ClashingNames.imports(of: source, other: others.map { $0.module })
+    if !imports.contains(where: { $0.module == networking }), usesNetworking(source) {
+      added.append(
+        ["#if canImport(\(networking))", "import \(networking)", "#endif"].joined(separator: source.lineEnd))
+    }
     guard !added.isEmpty else { return }
     let lineEnd = source.lineEnd
     if let end {
@@ -38,7 +42,18 @@ enum Imports {
     } else if let first = source[0] {
       move.insert(added.map { $0 + lineEnd }.joined() + lineEnd, at: first.range.lowerBound)
     }
-    for line in added { move.note("\(line) is added", at: end ?? source[0]?.range.lowerBound ?? 0) }
+    for text in added { move.note("\(text) is added", at: end ?? source[0]?.range.lowerBound ?? 0) }
+  }
+
+  /// The part of Foundation that is a module of its own off Apple platforms.
+  private static let networking = "FoundationNetworking"
+
+  private static func usesNetworking(_ source: SourceText) -> Bool {
+    let names: Set<String> = [
+      "URLSession", "URLRequest", "URLResponse", "HTTPURLResponse", "URLCache", "URLCredential", "URLProtocol",
+      "URLSessionDataTask", "URLSessionTask", "URLSessionConfiguration", "URLSessionDelegate", "HTTPCookie",
+    ]
+    return source.tokens.contains { $0.kind == .word && names.contains($0.text) }
   }
 
   private static func isScoped(_ found: Import, _ source: SourceText) -> Bool { found.tokens.count > 2 }

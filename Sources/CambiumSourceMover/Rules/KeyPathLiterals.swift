@@ -1,5 +1,5 @@
-/// Replaces `#keyPath(Item.list.name)` with `"list.name"`, and `NSStringFromSelector(#selector(getter: Item.name))` with
-/// `"name"`.
+/// Replaces `#keyPath(Item.list.name)` with `"list.name"`, and `NSStringFromSelector(#selector(getter: Item.name))`
+/// with `"name"`.
 enum KeyPathLiterals {
   static func run(_ move: inout FileMove) {
     let source = move.source

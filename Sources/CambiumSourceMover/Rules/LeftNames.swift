@@ -5,6 +5,7 @@ enum LeftNames {
     for index in source.tokens.indices {
       let token = source.tokens[index]
       if token.kind == .attribute { reportAttribute(index, &move) }
+      if token.kind == .characters, source.text(token.range) == "momd" { move.find(compiledModel, index...index) }
       guard token.kind == .word else { continue }
       let isMember = source[index - 1]?.isMark(".") == true
       if let cause = names[token.text] { move.find(cause, index...index) }
@@ -106,6 +107,9 @@ enum LeftNames {
     "saves call no validation methods of single properties",
     "override validateForInsert() and validateForUpdate(), and throw there")
 
+  private static let compiledModel = Cause(
+    "Xcode's compiled models cannot be read",
+    "read the .xcdatamodeld, or what 'cambium model compile' makes of it; NSPersistentContainer(name:) finds both")
   private static let cloudKit = Cause("there is no CloudKit", "use NSPersistentContainer")
   private static let ownStores = Cause("there are no stores of one's own", "import the data into a store of Cambium")
   private static let fileTypes = Cause(

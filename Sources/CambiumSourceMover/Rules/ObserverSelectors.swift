@@ -1,5 +1,5 @@
-/// Replaces `addObserver(self, selector: #selector(didSave(_:)), name: ..., object: ...)` of a notification center with a
-/// closure that calls the method.
+/// Replaces `addObserver(self, selector: #selector(didSave(_:)), name: ..., object: ...)` of a notification center with
+/// a closure that calls the method.
 enum ObserverSelectors {
   /// A call that can be rewritten.
   struct Call {
@@ -73,8 +73,8 @@ enum ObserverSelectors {
     return name
   }
 
-  /// The label of the one parameter of a method, `_` for none, or empty text without a parameter. `nil` if there is no such
-  /// method, or more than one.
+  /// The label of the one parameter of a method, `_` for none, or empty text without a parameter. `nil` if there is no
+  /// such method, or more than one.
   private static func parameter(of method: String, _ structure: SourceStructure) -> String? {
     let source = structure.source
     let found = source.tokens.indices.filter {

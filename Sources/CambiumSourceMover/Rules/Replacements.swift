@@ -11,6 +11,28 @@ enum Replacements {
         move.replace(index...index, with: "ContextUndoManager")
       }
       if token.isWord("let") { makeVariable(index, &move) }
+      if token.isWord("CVarArg") { dropCast(index, &move) }
+    }
+  }
+
+  /// Drops `as CVarArg` in the arguments of a predicate. It takes Swift's values, which are no C arguments off Apple
+  /// platforms.
+  private static func dropCast(_ index: Int, _ move: inout FileMove) {
+    let source = move.source
+    var start = index - 1
+    if source[start]?.isWord("any") == true { start -= 1 }
+    if source[start]?.isMark("!") == true { start -= 1 }
+    guard source[start]?.isWord("as") == true, let before = source[start - 1] else { return }
+    var bracket = move.structure.enclosing[index]
+    while bracket >= 0 {
+      if let name = source[bracket - 1], ["NSPredicate", "NSExpression"].contains(name.text),
+        source[bracket + 1]?.isWord("format") == true
+      {
+        move.drop(before.range.upperBound..<source.tokens[index].range.upperBound)
+        move.note("\(source.text(tokens: start...index)) is left out", at: before.range.lowerBound)
+        return
+      }
+      bracket = move.structure.enclosing[bracket]
     }
   }
 

@@ -1,5 +1,5 @@
-/// The results of fetch requests: Swift's values in the place of Foundation's, and `NSFetchRequestResult`, which is the class of
-/// all managed objects here and no protocol.
+/// The results of fetch requests: Swift's values in the place of Foundation's, and `NSFetchRequestResult`, which is the
+/// class of all managed objects here and no protocol.
 enum RequestResults {
   private static let results = ["NSDictionary": "[String: Any]", "NSNumber": "Int"]
   private static let requests: Set<String> = [

@@ -1,5 +1,5 @@
-/// Modules of Apple's platforms that a source imports and does not use. Sources of Core Data often import UIKit because a
-/// template did.
+/// Modules of Apple's platforms that a source imports and does not use. Sources of Core Data often import UIKit because
+/// a template did.
 enum UnneededImports {
   /// Whether nothing in a source needs a module. Only modules whose names are easy to tell are known.
   static func isUnneeded(_ module: String, in source: SourceText) -> Bool {

@@ -1,6 +1,6 @@
 import CambiumSourceText
 
-/// A source and its tokens. Blanks and comments are between the tokens. The code of string interpolations is among them.
+/// A source and its tokens. Blanks and comments are between the tokens. They include the code of string interpolations.
 ///
 /// Any text can be read. A string without end is taken to end with its line, a bracket without end has no partner.
 struct SourceText {

@@ -1,0 +1,121 @@
+import CambiumModelFiles
+
+/// The classes that Xcode generates of a model with every build, where no source shows them.
+///
+/// An application whose entities have the code generation "Class Definition" has no source of its classes, and one with
+/// "Category/Extension" none of their properties. Both are written as Xcode writes them, and then moved as any source.
+package struct GeneratedClasses {
+  /// A source that the folder lacks.
+  package struct File: Equatable {
+    /// The name of the file, such as `Item+CoreDataProperties.swift`.
+    package var name: String
+    /// The source, moved to CambiumCoreData.
+    package var text: String
+  }
+
+  /// The sources of the classes and properties that a folder lacks, in the order of the model's entities.
+  package static func missing(in folder: Folder, of model: ModelDocument) -> [File] {
+    var classes: [String: String] = [:]
+    for entity in model.entities { classes[entity.name] = className(of: entity) }
+    return model.entities.compactMap { entity in
+      guard let name = classes[entity.name], name != "NSManagedObject" else { return nil }
+      let isDeclared = folder.types.contains(name)
+      let hasProperties = !entity.attributes.isEmpty || !entity.relationships.isEmpty
+      if isDeclared && (!hasProperties || folder.managedProperties[name] != nil) {
+        return nil
+      }
+      var writer = Writer(entity: entity, name: name, classes: classes)
+      if !isDeclared {
+        let parent = entity.parent.flatMap { classes[$0] } ?? "NSManagedObject"
+        writer.lines += ["public class \(name): \(parent) {", "}", ""]
+      }
+      writer.writeProperties()
+      let text = (["import Foundation", "import CoreData", ""] + writer.lines).joined(separator: "\n") + "\n"
+      return File(
+        name: "\(name)+CoreData\(isDeclared ? "Properties" : "Class").swift",
+        text: SourceMover.move(text, in: folder).text)
+    }
+  }
+
+  private static func className(of entity: ModelDocument.Entity) -> String {
+    let name = entity.className ?? entity.name
+    return name.split(separator: ".").last.map { String($0) } ?? name
+  }
+
+  private struct Writer {
+    let entity: ModelDocument.Entity
+    let name: String
+    /// The classes by entity.
+    let classes: [String: String]
+    var lines: [String] = []
+
+    mutating func writeProperties() {
+      lines += [
+        "extension \(name) {", "", "    @nonobjc public class func fetchRequest() -> NSFetchRequest<\(name)> {",
+        "        return NSFetchRequest<\(name)>(entityName: \"\(entity.name)\")", "    }", "",
+      ]
+      for attribute in entity.attributes { write(attribute.name, type(of: attribute)) }
+      for relationship in entity.relationships {
+        write(
+          relationship.name,
+          !relationship.isToMany
+            ? "\(classes[relationship.destination] ?? "NSManagedObject")?"
+            : relationship.isOrdered ? "NSOrderedSet?" : "NSSet?")
+      }
+      lines += ["", "}", ""]
+      for relationship in entity.relationships where relationship.isToMany { writeMethods(of: relationship) }
+      // A subclass has it of its superclass.
+      if entity.parent == nil { lines += ["extension \(name): Identifiable {", "}"] }
+    }
+
+    private mutating func write(_ name: String, _ type: String) {
+      lines.append("    @NSManaged public var \(name): \(type)")
+    }
+
+    private mutating func writeMethods(of relationship: ModelDocument.Relationship) {
+      let destination = classes[relationship.destination] ?? "NSManagedObject"
+      let plural = relationship.name.capitalizedFirst
+      let collection = relationship.isOrdered ? "NSOrderedSet" : "NSSet"
+      lines += ["// MARK: Generated accessors for \(relationship.name)", "extension \(name) {", ""]
+      if relationship.isOrdered {
+        for method in [
+          "insertInto\(plural)(_ value: \(destination), at idx: Int)", "removeFrom\(plural)(at idx: Int)",
+          "insertInto\(plural)(_ values: [\(destination)], at indexes: NSIndexSet)",
+          "removeFrom\(plural)(at indexes: NSIndexSet)", "replace\(plural)(at idx: Int, with value: \(destination))",
+          "replace\(plural)(at indexes: NSIndexSet, with values: [\(destination)])",
+        ] {
+          lines += ["    @NSManaged public func \(method)", ""]
+        }
+      }
+      for method in [
+        "addTo\(plural)(_ value: \(destination))", "removeFrom\(plural)(_ value: \(destination))",
+        "addTo\(plural)(_ values: \(collection))", "removeFrom\(plural)(_ values: \(collection))",
+      ] {
+        lines += ["    @NSManaged public func \(method)", ""]
+      }
+      lines += ["}", ""]
+    }
+
+    /// As Xcode has it: numbers and booleans are never optional unless they are objects, everything else always is.
+    private func type(of attribute: ModelDocument.Attribute) -> String {
+      switch attribute.type {
+      case .integer16: return "Int16"
+      case .integer32: return "Int32"
+      case .integer64: return "Int64"
+      case .double: return "Double"
+      case .float: return "Float"
+      case .boolean: return "Bool"
+      case .decimal: return "NSDecimalNumber?"
+      case .string: return "String?"
+      case .date: return "Date?"
+      case .binary: return "Data?"
+      case .uuid: return "UUID?"
+      case .uri: return "URL?"
+      case .objectID: return "NSManagedObjectID?"
+      case .composite: return "[String: Any]?"
+      case .transformable: return (attribute.customClassName ?? "NSObject") + "?"
+      case .undefined: return "NSObject?"
+      }
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import CambiumModelFiles
+import Testing
+
+@testable import CambiumSourceMover
+
+/// The classes that Xcode generates with every build.
+@Suite struct GeneratedClassTests {
+  private func model() throws -> ModelDocument {
+    let text = """
+      <model><entity name="Book" representedClassName="Book"><attribute name="title" attributeType="String"/>
+      <attribute name="pages" optional="YES" attributeType="Integer 32"/>
+      <relationship name="author" maxCount="1" destinationEntity="Author" inverseName="books" inverseEntity="Author"/>
+      </entity>
+      <entity name="Novel" representedClassName="Novel" parentEntity="Book"/>
+      <entity name="Author" representedClassName="Writer">
+      <relationship name="books" toMany="YES" destinationEntity="Book" inverseName="author" inverseEntity="Book"/>
+      </entity>
+      </model>
+      """
+    return try ModelDocument(contents: Array(text.utf8))
+  }
+
+  private func missing(_ files: [String]) throws -> [GeneratedClasses.File] {
+    let model = try model()
+    return GeneratedClasses.missing(in: Folder(files, model: model), of: model)
+  }
+
+  @Test func classes() throws {
+    let files = try missing([])
+    #expect(
+      files.map { $0.name } == ["Book+CoreDataClass.swift", "Novel+CoreDataClass.swift", "Writer+CoreDataClass.swift"])
+    #expect(
+      files[0].text == """
+        import Foundation
+        import CambiumCoreData
+
+        public class Book: NSManagedObject {
+        }
+
+        extension Book {
+
+            public class func fetchRequest() -> NSFetchRequest<Book> {
+                return NSFetchRequest<Book>(entityName: "Book")
+            }
+
+            @Managed public var title: String?
+            @Managed public var pages: Int32
+            @Managed public var author: Writer?
+
+        }
+
+        extension Book: Identifiable {
+        }
+
+        """)
+    #expect(files[1].text.contains("public class Novel: Book {") && !files[1].text.contains("Identifiable"))
+    #expect(files[2].text.contains("NSFetchRequest<Writer>(entityName: \"Author\")"))
+    #expect(
+      files[2].text.contains("func addToBooks(_ value: Book) { mutableSetValue(forKey: \"books\").add(value) }"))
+  }
+
+  @Test func properties() throws {
+    let declared =
+      "import CoreData\npublic class Book: NSManagedObject {}\nclass Novel: Book {}\nclass Writer: NSManagedObject {}"
+    let files = try missing([declared])
+    #expect(files.map { $0.name } == ["Book+CoreDataProperties.swift", "Writer+CoreDataProperties.swift"])
+    #expect(files.allSatisfy { !$0.text.contains("class Book:") })
+    // Nothing is missing where they have been written.
+    #expect(try missing([declared] + files.map { $0.text }).isEmpty)
+    #expect(try missing(try missing([]).map { $0.text }).isEmpty)
+  }
+}
