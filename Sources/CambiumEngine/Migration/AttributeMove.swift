@@ -75,9 +75,11 @@ struct AttributeMove: Sendable {
     var path: [String] = []
     var last: AttributeSchema?
     for name in names {
-      let identities = candidates.map { Identity(name: $0.name, canonicalName: $0.canonicalName) }
-      guard let place = matchIdentities([Identity(name: name, canonicalName: name)], identities)[0] else { return nil }
-      let next = candidates[place]
+      // By both, then by the identifier, then by the name.
+      guard
+        let next = candidates.first(where: { $0.name == name && $0.canonicalName == name })
+          ?? candidates.first(where: { $0.canonicalName == name }) ?? candidates.first(where: { $0.name == name })
+      else { return nil }
       if next.isTransient { return nil }
       path.append(next.name)
       candidates = next.elements

@@ -2,9 +2,9 @@ extension SchemaMapping {
   /// Infers what becomes of every entity and property. Core Data: `inferredMappingModel(forSourceModel:destinationModel:)`,
   /// which answers nil where this says what stands in the way.
   ///
-  /// Entities, and the properties of matched ones (with those they inherit), are matched by name and renaming identifier
-  /// together, then by renaming identifier (a name stands for a missing one), then by name. An attribute and a relationship
-  /// never match: one goes, the other is new.
+  /// Entities, and the properties of matched ones (with those they inherit), are matched by a renaming identifier
+  /// that the destination sets, then by name, then by an identifier that only the source sets. An attribute and a
+  /// relationship never match: one goes, the other is new.
   ///
   /// - Throws: ``EngineError/notInferable(_:)`` with every obstacle. O(size of the models).
   public static func infer(from source: Schema, to destination: Schema) throws(EngineError) -> SchemaMapping {

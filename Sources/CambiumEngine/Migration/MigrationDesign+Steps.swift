@@ -13,7 +13,7 @@ extension MigrationDesign {
     }
     // Could be put off is what a migration that defers does not do at once.
     var others: [MigrationStep] = []
-    let deferring = try MigrationDesign(old, destination, defers: true)
+    let deferring = try MigrationDesign(old, source, destination, defers: true)
     for step in try deferring.steps(view, counts: false) where !step.isPutOff {
       others.append(step)
     }

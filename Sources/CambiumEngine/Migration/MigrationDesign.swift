@@ -20,7 +20,8 @@ struct MigrationDesign {
   private(set) var keptIndexes: Set<UInt32> = []
   private(set) var keptConstraints: Set<UInt32> = []
 
-  private var source: Schema { old.schema }
+  /// The model of `old`, perhaps without renaming identifiers.
+  let source: Schema
   /// By entity of the source the one of the destination.
   private(set) var entityBySource: [UInt32: UInt32] = [:]
   /// Whether objects may be of fewer entities than they were.
@@ -35,12 +36,14 @@ struct MigrationDesign {
   /// Whether anything is put off.
   var putsOff: Bool { !deferredIndexes.isEmpty || entities.values.contains { $0.defersRewriting } }
 
+  /// - Parameter source: The model of `old`, perhaps without renaming identifiers.
   @_optimize(none)
-  init(_ old: EntityStore, _ destination: Schema, defers: Bool) throws(EngineError) {
+  init(_ old: EntityStore, _ source: Schema, _ destination: Schema, defers: Bool) throws(EngineError) {
     self.old = old
+    self.source = source
     isDeferred = defers
     self.destination = destination
-    let inference = MappingInference(old.schema, destination)
+    let inference = MappingInference(source, destination)
     if !inference.obstacles.isEmpty { throw .notInferable(inference.obstacles) }
     mapping = inference.mapping
     for (place, entity) in destination.entities.enumerated() {

@@ -95,21 +95,22 @@ public struct MigrationStep: Sendable, Equatable, CustomStringConvertible {
 extension EntityStore {
   /// What migrating to a model would do. Nothing is changed.
   ///
+  /// - Parameter matchesNames: As for ``migrate(to:defers:keepsPriorState:stage:matchesNames:observe:)``.
   /// - Throws: ``EngineError/notInferable(_:)``, ``EngineError/schema(_:)``; kernel errors. O(rows that are looked at): of
   ///   entities with drops, or with something that may stand in the way, and of new uniqueness constraints.
   @_optimize(none)
   public func migrationPlan(
-    to definition: SchemaDefinition, defers: Bool = false
+    to definition: SchemaDefinition, defers: Bool = false, matchesNames: Bool = false
   ) throws(EngineError) -> MigrationPlan {
-    let earlier = schema
+    let earlier = try source(matchesNames: matchesNames)
     let destination = try resolving { () throws(SchemaError) in try Schema(definition, basedOn: earlier) }
     let view = try view()
     let present = try EntityStore(
       kernel: kernel, schema: schema, catalogue: Catalogue(view.trees), modelNumber: modelNumber)
-    let design = try MigrationDesign(present, destination, defers: defers)
+    let design = try MigrationDesign(present, earlier, destination, defers: defers)
     var plan = MigrationPlan(mapping: design.mapping)
     // What migrations leave alone.
-    if destination.isEqualButForOrder(to: earlier) { return plan }
+    if destination.isEqualButForOrder(to: schema) { return plan }
     plan.drops = try counted(ModelStep(from: earlier, to: destination).drops, view)
     plan.steps = try design.plannedSteps(view)
     plan.blocks = try design.findBlocks(view)
@@ -131,6 +132,12 @@ extension EntityStore {
       }
     }
     return plan
+  }
+
+  /// The store's model, as a migration compares it with the destination.
+  func source(matchesNames: Bool) throws(EngineError) -> Schema {
+    guard matchesNames else { return schema }
+    return try resolving { () throws(SchemaError) in try schema.withoutRenamingIdentifiers() }
   }
 
   private func tryOut(_ design: MigrationDesign) throws(EngineError) {

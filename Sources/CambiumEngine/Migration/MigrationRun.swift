@@ -22,13 +22,15 @@ extension EntityStore {
   /// The answer is the store to go on with; this one, and whatever other process has the file open, refuses to read and
   /// write from then on (``EngineError/modelChanged``), but for views that are open.
   ///
+  /// - Parameter matchesNames: Whether the renaming identifiers of the store's model do not count, so that those of the
+  ///   destination are names in it.
   /// - Throws: ``EngineError/notInferable(_:)``, ``EngineError/migrationBlocked(_:)``, ``EngineError/schema(_:)``,
   ///   ``EngineError/unsupported(_:)``; ``EngineError/misuse(_:)`` in the middle of a stage; kernel errors. The store is then
   ///   as it was.
   @_optimize(none)
   public func migrate(
     to definition: SchemaDefinition, defers: Bool = false, keepsPriorState: Bool = false, stage: StageRecord? = nil,
-    observe: ((MigrationStep) -> Void)? = nil
+    matchesNames: Bool = false, observe: ((MigrationStep) -> Void)? = nil
   ) throws(EngineError) -> EntityStore {
     let t = try beginWrite()
     let result: EntityStore
@@ -39,13 +41,13 @@ extension EntityStore {
           "the store is in the middle of a migration stage, whose handler was not done; open it with a staged migration "
             + "manager that has the stage")
       }
-      let earlier = schema
+      let earlier = try source(matchesNames: matchesNames)
       let destination = try resolving { () throws(SchemaError) in try Schema(definition, basedOn: earlier) }
       // What was put off may have been done since the store was opened.
       let present =
         catalogue.isSettled
         ? self : try EntityStore(kernel: kernel, schema: schema, catalogue: Catalogue(t), modelNumber: modelNumber)
-      let design = try MigrationDesign(present, destination, defers: defers)
+      let design = try MigrationDesign(present, earlier, destination, defers: defers)
       // What the transaction builds on, which may not be durable yet and so in no other view.
       let before = EntityView(store: present, trees: try storing { () throws(StoreError) in try t.newest() })
       let blocks = try design.findBlocks(before, leavesConversions: true)

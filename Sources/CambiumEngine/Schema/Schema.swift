@@ -38,8 +38,8 @@ public final class Schema: Sendable {
   /// Builds a schema, giving identifiers to whatever has none in `earlier`.
   ///
   /// What is the same in both keeps its identifier: entities, then attributes and relationships of the same entity, are
-  /// matched by name and renaming identifier together, then by renaming identifier (a name stands for a missing one),
-  /// then by name. An attribute that becomes a relationship, or composite, is new; one that changes its type otherwise
+  /// matched by a renaming identifier that the definition sets, then by name, then by an identifier that only the
+  /// earlier schema sets. An attribute that becomes a relationship, or composite, is new; one that changes its type otherwise
   /// is not. Elements of composites are matched like attributes, place by place.
   ///
   /// - Throws: the first thing that is wrong with the definition. O(size of the definition).
@@ -73,6 +73,26 @@ public final class Schema: Sendable {
     result.fetchTemplates = fetchTemplates
     result.removedEntities = removedEntities
     return result
+  }
+
+  /// The same schema, with the same identifiers, in which nothing has a renaming identifier. So a migration matches the
+  /// names that its destination sets with the names here. O(size of the schema).
+  ///
+  /// - Throws: nothing for a schema that was built.
+  public func withoutRenamingIdentifiers() throws(SchemaError) -> Schema {
+    var builder = SchemaBuilder(definition)
+    builder.next = nextIdentifiers
+    for place in builder.entities.indices {
+      builder.entities[place].renamingIdentifier = nil
+      for index in builder.entities[place].attributes.indices {
+        builder.entities[place].attributes[index].forgetRenamingIdentifiers()
+      }
+      for index in builder.entities[place].relationships.indices {
+        builder.entities[place].relationships[index].renamingIdentifier = nil
+      }
+    }
+    try builder.nameEntities()
+    return Schema(compiled: try builder.compile(earlier: nil, keepsIdentifiers: true))
   }
 
   /// The entity called `name`. O(1).
@@ -115,6 +135,14 @@ public final class Schema: Sendable {
   public func fetchTemplate(named name: String) -> FetchTemplate? {
     for named in fetchTemplates where named.name == name { return named.template }
     return nil
+  }
+}
+
+extension AttributeSchema {
+  /// The depth is bounded by the schema.
+  fileprivate mutating func forgetRenamingIdentifiers() {
+    renamingIdentifier = nil
+    for place in elements.indices { elements[place].forgetRenamingIdentifiers() }
   }
 }
 

@@ -111,10 +111,19 @@ extension ResolvedPath {
 struct Identity: Equatable {
   var name: String
   var canonicalName: String
+
+  /// Whether the model sets another renaming identifier than the name.
+  fileprivate var isRenamed: Bool { name != canonicalName }
 }
 
-/// For each of `new` the place of its match in `old`: first by name and canonical name, then by canonical name, then by
-/// name. None of `old` is matched twice.
+/// For each of `new` the place of its match in `old`; none of `old` is matched twice.
+///
+/// An identifier that the new model sets comes before a name, and a name before an identifier that is only the name. So
+/// a new property may have the former name of another one: the values of `fullName`, which was `name`, do not go to it.
+///
+/// 1. with an identifier that is set: the part with the same name and identifier, then that with the same identifier,
+/// 2. the part with the same name,
+/// 3. the part with an identifier that is the name.
 func matchIdentities(_ new: [Identity], _ old: [Identity]) -> [Int?] {
   var matches = [Int?](repeating: nil, count: new.count)
   var isTaken = [Bool](repeating: false, count: old.count)
@@ -125,27 +134,36 @@ func matchIdentities(_ new: [Identity], _ old: [Identity]) -> [Int?] {
     isTaken[index] = true
     kept += 1
   }
-  if kept == new.count || kept == old.count { return matches }
+  if kept == new.count { return matches }
+  let renamed = new.indices.filter { matches[$0] == nil && new[$0].isRenamed }
+  if renamed.isEmpty {
+    if kept == old.count { return matches }
+  } else {
+    // A part with an identifier may take another one's place.
+    for index in new.indices where matches[index] != nil && !new[index].isRenamed {
+      matches[index] = nil
+      isTaken[index] = false
+    }
+  }
   var byName: [String: Int] = [:]
-  for index in old.indices where !isTaken[index] { byName[old[index].name] = index }
-  for index in new.indices where matches[index] == nil {
-    guard let candidate = byName[new[index].name], !isTaken[candidate],
-      old[candidate].canonicalName == new[index].canonicalName
-    else { continue }
-    matches[index] = candidate
-    isTaken[candidate] = true
-  }
   var byCanonicalName: [String: Int] = [:]
-  for index in old.indices where !isTaken[index] { byCanonicalName[old[index].canonicalName] = index }
-  for index in new.indices where matches[index] == nil {
-    guard let candidate = byCanonicalName[new[index].canonicalName], !isTaken[candidate] else { continue }
+  for index in old.indices where !isTaken[index] {
+    byName[old[index].name] = index
+    // That with the identifier comes before that with the name.
+    if let other = byCanonicalName[old[index].canonicalName], old[other].isRenamed, !old[index].isRenamed { continue }
+    byCanonicalName[old[index].canonicalName] = index
+  }
+  func match(_ index: Int, _ candidate: Int?) {
+    guard let candidate, matches[index] == nil, !isTaken[candidate] else { return }
     matches[index] = candidate
     isTaken[candidate] = true
   }
-  for index in new.indices where matches[index] == nil {
-    guard let candidate = byName[new[index].name], !isTaken[candidate] else { continue }
-    matches[index] = candidate
-    isTaken[candidate] = true
+  for index in renamed {
+    guard let candidate = byName[new[index].name], old[candidate] == new[index] else { continue }
+    match(index, candidate)
   }
+  for index in renamed { match(index, byCanonicalName[new[index].canonicalName]) }
+  for index in new.indices { match(index, byName[new[index].name]) }
+  for index in new.indices where !new[index].isRenamed { match(index, byCanonicalName[new[index].canonicalName]) }
   return matches
 }

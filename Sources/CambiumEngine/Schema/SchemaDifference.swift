@@ -12,8 +12,8 @@ public struct SchemaDifference: Sendable, Equatable {
   /// Whether something differs that is stored, so that a store has to be migrated.
   public var isStored: Bool { entities.contains { $0.isStored } }
 
-  /// Compares two models. Entities and properties are matched by name and renaming identifier together, then by renaming
-  /// identifier, then by name, as for a migration. O(size of the models).
+  /// Compares two models. Entities and properties are matched by a renaming identifier that the new model sets, then by
+  /// name, then by an identifier that only the old model sets, as for a migration. O(size of the models).
   @_optimize(none)
   public init(from old: Schema, to new: Schema) {
     let matches = matchIdentities(

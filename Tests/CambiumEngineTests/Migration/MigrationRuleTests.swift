@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  /// A property that stays with its entity, and another one that takes its place in a subentity.
+  /// A property that is renamed, also in a subentity, which has a new one of the former name.
   @Test func indexesFollowPropertiesThatMoveDown() throws {
     let store = try Self.store([
       EntitySchema(
@@ -120,8 +120,8 @@ import Testing
       ])
     let view = try after.view()
     #expect(try view.row(objects[0])?.value(keyPath: "y") == .integer(1))
-    #expect(try view.row(objects[1])?.value(keyPath: "y") == .null)
-    #expect(try view.row(objects[1])?.value(keyPath: "x") == .integer(2))
+    #expect(try view.row(objects[1])?.value(keyPath: "y") == .integer(2))
+    #expect(try view.row(objects[1])?.value(keyPath: "x") == .null)
   }
 
   /// An index of some objects stays as it is in a migration that has nothing to do with its condition, even if all rows are

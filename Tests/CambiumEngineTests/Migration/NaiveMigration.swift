@@ -38,15 +38,19 @@ struct NaiveMigration {
 
   // MARK: What matches
 
-  /// By the place of a new one the old one that it is: those of the same name and identifier, then of the same identifier, then
-  /// of the same name; none twice. A missing identifier is the name.
+  /// By the place of a new one the old one that it is; none twice. A missing identifier is the name. A new one with an
+  /// identifier of its own goes by that first, to an old one with the same name, the same identifier or, last, the name.
+  /// Then names count, then identifiers that only old ones have.
   private static func pair<T>(
     _ new: [T], _ old: [T], _ name: (T) -> String, _ identifier: (T) -> String?
   ) -> [Int: T] {
     typealias Label = (name: String, key: String)
     let labels = new.map { Label(name($0), identifier($0) ?? name($0)) }
     let before = old.map { Label(name($0), identifier($0) ?? name($0)) }
-    let rules: [(Label, Label) -> Bool] = [{ $0 == $1 }, { $0.key == $1.key }, { $0.name == $1.name }]
+    let rules: [(Label, Label) -> Bool] = [
+      { $0.key != $0.name && $0 == $1 }, { $0.key != $0.name && $0.key == $1.key && $1.key != $1.name },
+      { $0.key != $0.name && $0.key == $1.key }, { $0.name == $1.name }, { $0.key == $1.key },
+    ]
     var result: [Int: T] = [:]
     var free = Array(old.indices)
     for rule in rules {
@@ -102,8 +106,9 @@ struct NaiveMigration {
       var candidates = source.attributes(old)
       var found: [AttributeSchema] = []
       for name in names {
-        let one = [AttributeSchema(name, .string)]
-        guard let next = Self.pair(one, candidates, { $0.name }, { $0.renamingIdentifier })[0] else { break }
+        let keyed = candidates.filter { ($0.renamingIdentifier ?? $0.name) == name }
+        let named = candidates.first { $0.name == name }
+        guard let next = keyed.first(where: { $0.name == name }) ?? keyed.first ?? named else { break }
         found.append(next)
         candidates = next.elements
       }

@@ -75,8 +75,9 @@ import Testing
     entity.renamingIdentifier = "A"
     let v2 = try Schema(SchemaDefinition([entity]), basedOn: v1)
     #expect(v2.entities[0].id == v1.entities[0].id)
-    // The new `color` has the name and canonical name of the old one, and so is it; `paintColor` is then new.
-    #expect(v2.entities[0].attribute(named: "color")?.id == v1.entities[0].attribute(named: "color")?.id)
+    // The identifier says which is the old one, so the other `color` is new.
+    #expect(v2.entities[0].attribute(named: "paintColor")?.id == v1.entities[0].attribute(named: "color")?.id)
+    #expect(v2.entities[0].attribute(named: "color")?.id == 3)
     entity.attributes = [paint]
     let v2b = try Schema(SchemaDefinition([entity]), basedOn: v1)
     #expect(v2b.entities[0].attribute(named: "paintColor")?.id == v1.entities[0].attribute(named: "color")?.id)
