@@ -19,8 +19,8 @@ extension Migration {
     package let container: PersistentContainer
   }
 
-  /// Looks at the migrations from each of several models to the next, with the objects of the store in a file. The
-  /// store is not changed: the second step and those after it are looked at in a copy, which is removed.
+  /// Looks at the migrations from each of several models to the next, with the objects of the store in a file. A
+  /// renaming identifier is a name in the model before, as in stages with hooks. The store is not changed: the second step and those after it are looked at in a copy, which is removed.
   ///
   /// - Parameters:
   ///   - models: The store's model, and those that follow it. The objects have the classes that these name.
@@ -57,7 +57,7 @@ extension Migration {
     defer { try? kernel.detach() }
     var store = try EntityStore.open(kernel)
     for place in 1..<models.count - 1 {
-      store = try store.migrate(to: try models[place].definition())
+      store = try store.migrate(to: try models[place].definition(), matchesNames: true)
       guard try look(at: store, place, models, visit) else { return }
     }
   }
@@ -67,7 +67,9 @@ extension Migration {
     at store: EntityStore, _ place: Int, _ models: [ManagedObjectModel], _ visit: (TrialStep) throws -> Bool
   ) throws -> Bool {
     let definition = try models[place + 1].definition()
-    let plan = try mapping(.migration) { () throws(EngineError) in try store.migrationPlan(to: definition) }
+    let plan = try mapping(.migration) { () throws(EngineError) in
+      try store.migrationPlan(to: definition, matchesNames: true)
+    }
     let container = PersistentContainer(name: "trial", managedObjectModel: models[place])
     container.persistentStoreDescriptions = []
     let description = PersistentStoreDescription(type: .file)

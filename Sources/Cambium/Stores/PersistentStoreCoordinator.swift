@@ -221,6 +221,11 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
 
   // MARK: Objects
 
+  /// Whether the entity of an identifier, which may come from another model of the store, is in the store's model.
+  package func knowsEntity(of id: ManagedObjectID) -> Bool {
+    persistentStores.contains { $0.identifier == id.storeIdentifier && $0.space.info(id.reference.entity) != nil }
+  }
+
   /// Reads what ``ManagedObjectID/uriRepresentation()`` wrote; `nil` if it is not the identifier of an object of one of
   /// the stores. Whether there is an object of that name is not looked up.
   public func managedObjectID(forURIRepresentation uri: URL) -> ManagedObjectID? {

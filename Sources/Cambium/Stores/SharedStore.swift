@@ -89,12 +89,13 @@ final class SharedStore: @unchecked Sendable {
   /// - Throws: ``EngineError/modelChanged`` if somebody has; what `EntityStore.migrate` throws.
   func advanced(
     from store: EntityStore, to definition: SchemaDefinition, defers: Bool, keepsPriorState: Bool,
-    stage: StageRecord?, observe: ((CambiumEngine.MigrationStep) -> Void)?
+    stage: StageRecord?, matchesNames: Bool, observe: ((CambiumEngine.MigrationStep) -> Void)?
   ) throws(EngineError) -> EntityStore {
     lock.lock()
     defer { lock.unlock() }
     newest = try store.migrate(
-      to: definition, defers: defers, keepsPriorState: keepsPriorState, stage: stage, observe: observe)
+      to: definition, defers: defers, keepsPriorState: keepsPriorState, stage: stage, matchesNames: matchesNames,
+      observe: observe)
     return newest
   }
 

@@ -36,13 +36,7 @@ extension SwiftDataError {
       // What this API refused while the store was opened.
       if error.code == .persistentStoreOpen, let own = error.underlyingErrors.first as? SwiftDataError { throw own }
       if let mapped = error.asSwiftDataError as? SwiftDataError { throw mapped }
-      // The message below is in the terms of the object graph.
-      let hint =
-        error.code == .migrationMissingSourceModel
-        ? "the container's classes lack a part of what the store has. Name every class of the store in ModelContainer(for:). To "
-          + "drop that part on purpose, give the schema a higher version: Schema([…], version: Schema.Version(2, 0, 0)). Or: "
-        : ""
-      throw SwiftDataError(.loadIssueModelContainer, hint + error.message, error)
+      throw SwiftDataError(.loadIssueModelContainer, error.message, error)
     } catch {
       throw SwiftDataError(.loadIssueModelContainer, "\(error)", error)
     }

@@ -174,15 +174,17 @@ import Testing
         willMigrate: { context in
           try context.delete(model: People1.Person.self, where: #Predicate { $0.name == "Ada" })
         }, didMigrate: nil))
-    #expect(will.contains("willMigrate of the stage from 1.0.0 (People1)"))
+    #expect(will.contains("the willMigrate of the migration stage 'from 1.0.0 (People1) to 2.0.0 (People2)' failed"))
+    // The stage is named once, and the kind of the error only at its beginning.
+    #expect(will.ranges(of: "from 1.0.0").count == 1 && !will.contains("loadIssueModelContainer"), "\(will)")
     #expect(will.contains("unsaved changes: deleted Person/p1, Pet/p2"), "\(will)")
     let did = message(
       .custom(
         fromVersion: People1.self, toVersion: People2.self, willMigrate: nil,
         didMigrate: { $0.insert(People2.Pet("new")) }))
-    #expect(did.contains("didMigrate of the stage") && did.contains("inserted Pet/t"), "\(did)")
+    #expect(did.contains("the didMigrate of the migration stage") && did.contains("inserted Pet/t"), "\(did)")
     let both = message(.custom(from: People1.self, to: People2.self) { _, new in new.insert(People2.Pet("new")) })
-    #expect(both.contains("inserted Pet/t"), "\(both)")
+    #expect(both.contains("inserted Pet/t") && both.contains("the handler of the migration stage"), "\(both)")
     let old = message(
       .custom(from: People1.self, to: People2.self) { old, _ in
         for person in try old.fetch(FetchDescriptor<People1.Person>()) { person.age = 7 }
@@ -201,6 +203,38 @@ import Testing
         didMigrate: nil))
     #expect(lost.contains("another class of that name"), "\(lost)")
     #expect(try file.firstNames() == ["Ada", "Grace"])
+  }
+
+  /// A model whose class the new version lacks is not there, and a class of the wrong version is called another one.
+  @Test func whatTheNewVersionLacksIsNotThere() throws {
+    let file = try StoreFile()
+    try file.fill(["Ada"])
+    try file.migrate(
+      [People1.self, Petless.self],
+      [
+        .custom(from: People1.self, to: Petless.self) { old, new in
+          for pet in try old.fetch(FetchDescriptor<People1.Pet>()) {
+            let copy: Petless.Person? = try new.existingModel(for: pet.persistentModelID)
+            #expect(copy == nil)
+          }
+          let error = swiftDataError { _ = try new.fetch(FetchDescriptor<People1.Person>()) }
+          #expect(error == .unknownSchema)
+          #expect(
+            error?.message.contains(
+              "People1.Person is not 'Person' of this container: that is another class of that name")
+              ?? false, "\(error?.message ?? "")")
+        }
+      ])
+  }
+
+  fileprivate enum Petless: VersionedSchema {
+    static let versionIdentifier = Schema.Version(1, 1, 0)
+    static var models: [any PersistentModel.Type] { [Person.self] }
+
+    @Model final class Person {
+      var name: String
+      init(_ name: String) { self.name = name }
+    }
   }
 
   @Test func aHandlerThatOpensTheStoreIsRefused() throws {

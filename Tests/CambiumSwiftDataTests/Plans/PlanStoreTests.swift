@@ -141,12 +141,42 @@ private enum PeopleAlone: VersionedSchema {
     let file = try StoreFile()
     try file.fill(["Ada"])
     let error = swiftDataError { try file.open(PeopleAlone.self) { _ in } }
-    #expect(error == .loadIssueModelContainer && error?.message.contains("Pet") ?? false)
+    #expect(error == .loadIssueModelContainer)
+    #expect(
+      error?.message
+        == "the store 'people.store' has the version 1.0.0, and this application's schema the version 0.9.0, which lacks Pet, "
+        + "Person.age, Person.pets. Update the application", "\(error?.message ?? "")")
     #expect(try file.firstNames() == ["Ada"])
+    // Of the same number, the message says which number is high enough.
+    let same = swiftDataError {
+      _ = try ModelContainer(for: Schema([PeopleAlone.Person.self]), configurations: file.configuration)
+    }
+    #expect(
+      same?.message.contains(
+        "give the schema a version above the store's, 1.0.0: Schema([…], version: Schema.Version(2, 0, 0))") ?? false,
+      "\(same?.message ?? "")")
+    for text in ["Entity(", "Removed(", "sourceModels", "PersistentStoreDescription", "ManagedObjectModel"] {
+      #expect(!(same?.message.contains(text) ?? true))
+    }
     // The same classes under a higher number.
     let container = try ModelContainer(
       for: Schema([PeopleAlone.Person.self], version: Schema.Version(1, 1, 0)), configurations: file.configuration)
     #expect(try ModelContext(container).fetch(FetchDescriptor<PeopleAlone.Person>()).map { $0.name } == ["Ada"])
+  }
+
+  /// A later store is said to be one, whatever the difference is.
+  @Test func withoutAPlanALaterStoreIsSaidToBeOne() throws {
+    let file = try StoreFile()
+    try file.fill(["Ada"])
+    try file.migrate(
+      [People1.self, People2.self, People3.self],
+      [to2, .lightweight(fromVersion: People2.self, toVersion: People3.self)])
+    for version in [People1.self, People2.self] as [any VersionedSchema.Type] {
+      let message = swiftDataError { try file.open(version) { _ in } }?.message ?? ""
+      #expect(
+        message.hasPrefix("the store 'people.store' has the version 3.0.0, and this application's schema the version")
+          && message.hasSuffix("Update the application"), "\(message)")
+    }
   }
 
   /// A plan knows its versions, so its stages may drop.

@@ -90,7 +90,8 @@ import Testing
     #expect(calls == 0 && result.problems.isEmpty)
     #expect(
       result.stages.map { $0.isChecked } == [true, true, false]
-        && result.stages.map { $0.isCustom } == [false, true, false])
+        && result.stages.map { $0.isCustom } == [false, true, false]
+        && result.stages.map { $0.hasWillMigrate } == [false, true, false])
     #expect(result.stages[1].problems.map { $0.count } == [2])
     #expect(result.description.contains("lightweight stage from 3.0.0 to 4.0.0: not looked at"))
     let ages = try file.migrate(Self.all, stages) { context in
@@ -107,8 +108,72 @@ import Testing
           Self.stage(0), .custom(fromVersion: People2.self, toVersion: People3.self, willMigrate: nil, didMigrate: nil),
         ])
     }
-    #expect(error?.message.contains("Change or delete these models in willMigrate") ?? false)
+    #expect(error?.message.contains("Give the stage a willMigrate that changes or deletes these models") ?? false)
     #expect(error?.message.contains(#""Ada" (2: Person/p1, Person/p3)"#) ?? false, "\(String(describing: error))")
+  }
+
+  /// Only a `willMigrate` can remove what is in the way, and not even that a missing value of a new property.
+  @Test func aStageWithoutWillMigrateHasItsProblems() throws {
+    let stages: [MigrationStage] = [
+      .custom(from: People2.self, to: People3.self) { _, new in try new.save() },
+      .custom(fromVersion: People2.self, toVersion: People3.self, willMigrate: nil, didMigrate: { try $0.save() }),
+      .custom(fromVersion: People2.self, toVersion: People3.self, willMigrate: nil, didMigrate: nil),
+    ]
+    for (place, stage) in stages.enumerated() {
+      let file = try StoreFile()
+      try file.fill(["Ada", "Ada"])
+      let all = Array(Self.all[0...2])
+      let result = try preflight(file, all, [Self.stage(0), stage])
+      #expect(result.problems.map { $0.kind } == [.duplicates])
+      #expect(result.stages[1].isCustom == (place < 2) && !result.stages[1].hasWillMigrate)
+      let message = swiftDataError { try file.migrate(all, [Self.stage(0), stage]) }?.message ?? ""
+      #expect(message.contains("willMigrate") && !message.contains("Change or delete these models"), "\(message)")
+    }
+    let file = try StoreFile()
+    try file.fill(["Ada"])
+    let stage = MigrationStage.custom(
+      fromVersion: People1.self, toVersion: Sized.self, willMigrate: { try $0.save() }, didMigrate: nil)
+    let result = try preflight(file, [People1.self, Sized.self], [stage])
+    #expect(result.problems.map { $0.propertyNames } == [["size"]])
+    #expect(result.description.contains("and 1 model has none: Person/p1"), "\(result)")
+    let message = swiftDataError { try file.migrate([People1.self, Sized.self], [stage]) }?.message ?? ""
+    #expect(
+      message.contains(
+        "Give 'Person.size' an initial value in Sized, and set the value of each model in didMigrate; or make it optional"
+      ),
+      "\(message)")
+    #expect(!message.contains("willMigrate"), "\(message)")
+  }
+
+  @Test func aFolderIsNoStore() throws {
+    let file = try StoreFile()
+    let folder = file.folder
+    let error = swiftDataError {
+      try AnyPlan.with([People1.self], []) { _ = try ModelContainer.preflight(AnyPlan.self, storeAt: folder) }
+    }
+    #expect(error?.message.contains("is a folder; name the file of the store") ?? false)
+  }
+
+  fileprivate enum Sized: VersionedSchema {
+    static let versionIdentifier = Schema.Version(1, 1, 0)
+    static var models: [any PersistentModel.Type] { [Person.self, Pet.self] }
+
+    @Model final class Person {
+      var name: String
+      var age: Int?
+      var size: Int
+      @Relationship(deleteRule: .cascade, inverse: \Pet.owner) var pets: [Pet] = []
+      init(_ name: String) {
+        self.name = name
+        size = 0
+      }
+    }
+
+    @Model final class Pet {
+      var name: String
+      var owner: Person?
+      init(_ name: String) { self.name = name }
+    }
   }
 
   @Test func dropsAreCounted() throws {

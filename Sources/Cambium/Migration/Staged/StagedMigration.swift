@@ -164,7 +164,7 @@ struct StagedMigration {
     let result = try shared.advanced(
       from: store, to: model === destination ? definition : try model.definition(),
       defers: description.shouldDeferLightweightMigration, keepsPriorState: description.keepsStateBeforeMigration,
-      stage: stage,
+      stage: stage, matchesNames: manager.hooks != nil,
       observe: !DebugLog.isOn(.migration)
         ? nil
         : { step in
@@ -204,13 +204,13 @@ struct StagedMigration {
       try handler(manager, stage)
       try requireSaved(container.viewContext, by: name)
     } catch {
-      let detail = (error as? CambiumError)?.message ?? "\(error)"
+      let detail = (error as? CambiumError)?.message ?? manager.hooks?.message(error) ?? "\(error)"
       throw CambiumError(
         .migration,
         manager.hooks == nil
           ? "the \(name) of the migration stage \(stage.name) failed, and will be called again when the store is next opened: "
             + detail
-          : "the \(name.replacing("Handler", with: "")) of the migration stage \(stage.name) failed, and the store is as it was "
+          : "the \(name == "migrateHandler" ? "handler" : name.replacing("Handler", with: "")) of the migration stage \(stage.name) failed, and the store is as it was "
             + "before: \(detail)", underlying: [error])
     }
     let now = try mapping(.migration) { () throws(EngineError) in try shared.current() }

@@ -49,7 +49,10 @@ final class ContainerStores: Sendable {
           try checked?.apply(to: description, configuration, entities: entities.map { Set($0.map { $0.name }) })
         }
         describing(description)
-        try coordinator.addPersistentStore(description)
+        do { try coordinator.addPersistentStore(description) } catch let error as CambiumError where checked == nil {
+          let own: (any Error)? = SwiftDataError(error, openingStoreAt: configuration.url, version: schema.version)
+          throw own ?? error
+        }
       }
       return coordinator
     }

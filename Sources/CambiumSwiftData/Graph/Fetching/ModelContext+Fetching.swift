@@ -129,6 +129,8 @@ extension ModelContext {
     guard let id = persistentModelID.objectID(in: stores.coordinator) else {
       return registeredModel(for: persistentModelID)
     }
+    // In a migration, an identifier of the other version may be of a class that this one lacks.
+    guard stores.coordinator.knowsEntity(of: id) else { return nil }
     do {
       return model(of: try managedObjectContext.existingObject(with: id)) as? T
     } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {
@@ -148,6 +150,12 @@ extension ModelContext {
   func request<T: PersistentModel, Result>(_ descriptor: FetchDescriptor<T>) throws -> FetchRequest<Result> {
     let modelClass = ModelClass.of(T.self)
     guard stores.classes[modelClass.entityName] === modelClass else {
+      if let other = stores.classes[modelClass.entityName] {
+        throw SwiftDataError(
+          .unknownSchema,
+          "\(modelClass.fullName) is not '\(modelClass.entityName)' of this container: that is another class of that name, "
+            + "\(other.fullName). Fetch models of the container's class")
+      }
       throw SwiftDataError(
         .unknownSchema, "the container's schema has no \(T.self); name the class in ModelContainer(for:)")
     }

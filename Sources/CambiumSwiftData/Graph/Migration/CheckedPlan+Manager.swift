@@ -3,7 +3,7 @@ import CambiumEngine
 import Foundation
 
 // Each stage is a custom stage of the object graph's staged migration, also a lightweight one, which has no handlers.
-// So no two stages are joined: a name that was changed twice is followed from stage to stage.
+// So no two stages are joined, and an original name is always a name in the version just before.
 extension CheckedPlan {
   /// Has a store that is opened migrate by the plan.
   ///
@@ -18,7 +18,7 @@ extension CheckedPlan {
       stage.label = stageName(place)
       let sides = (place, place + 1)
       StageHandlers(
-        plan: plan, name: stageName(place), configuration: configuration,
+        plan: plan, configuration: configuration,
         old: .init(version: versions[sides.0], foreign: foreign?[sides.0] ?? []),
         new: .init(version: versions[sides.1], foreign: foreign?[sides.1] ?? [])
       ).add(stages[place], to: stage)
@@ -30,6 +30,8 @@ extension CheckedPlan {
       _ = try place(of: stored, file: file)
     } explainBlocks: { error, stage, container in
       explained(error, made.firstIndex { $0 === stage } ?? 0, container)
+    } message: {
+      ($0 as? SwiftDataError)?.message
     }
     description.stagedMigrationManager = manager
     description.sourceModels = versions.dropLast().map { $0.model }
@@ -42,13 +44,9 @@ extension CheckedPlan {
     var foreign: Set<String> = []
     var next: ManagedObjectModel?
     for model in versions.map({ $0.model }).reversed() {
-      if let later = next?.entities {
-        var origins: (own: Set<String>, foreign: Set<String>) = ([], [])
-        for entity in later {
-          guard let origin = OriginalNames.counterpart(of: entity, in: model)?.name else { continue }
-          if foreign.contains(entity.name) { origins.foreign.insert(origin) } else { origins.own.insert(origin) }
-        }
-        foreign = origins.foreign.subtracting(origins.own)
+      if let later = next {
+        let origins = OriginalNames.origins(of: later, in: model)
+        foreign = Set(origins.filter { foreign.contains($0.key) }.values)
       } else {
         foreign = Set(model.entities.map { $0.name }).subtracting(own)
       }
@@ -64,13 +62,31 @@ extension CheckedPlan {
     let problems = error.underlyingErrors.compactMap { $0 as? MigrationBlock }.map {
       MigrationProblem($0, in: container, to: versions[place + 1])
     }
-    let remedy =
-      stages[place].isCustom
-      ? "Change or delete these models in willMigrate, and save"
-      : "Make the stage .custom, and change or delete these models in willMigrate"
     return SwiftDataError(
       .loadIssueModelContainer,
       "the stage \(stageName(place)) of the migration plan \(plan) cannot be made, and the store is as it was: "
-        + problems.map { $0.description }.joined(separator: "; ") + ". \(remedy)", error)
+        + problems.map { $0.description }.joined(separator: "; ") + ". \(remedy(problems, place))", error)
+  }
+
+  /// What to do about models in the way of a stage. No handler before a stage can give them values of a property that the
+  /// old version lacks.
+  private func remedy(_ problems: [MigrationProblem], _ place: Int) -> String {
+    var texts = problems.filter { $0.isOfNewProperty }.map { problem in
+      "Give '\(problem.entityName).\(problem.propertyNames.joined(separator: "."))' an initial value in "
+        + "\(versions[place + 1].type), and set the value of each model in didMigrate; or make it optional"
+    }
+    if problems.contains(where: { !$0.isOfNewProperty }) {
+      switch stages[place] {
+      case .lightweight: texts.append("Make the stage .custom, and change or delete these models in willMigrate")
+      case .custom(_, _, nil, _):
+        texts.append("Give the stage a willMigrate that changes or deletes these models, and saves")
+      case .custom: texts.append("Change or delete these models in willMigrate, and save")
+      case .comparing:
+        texts.append(
+          "Make the stage .custom(fromVersion:toVersion:willMigrate:didMigrate:), and change or delete these models in "
+            + "willMigrate")
+      }
+    }
+    return texts.joined(separator: ". ")
   }
 }

@@ -35,18 +35,25 @@ extension CheckedPlan {
   /// Each stage must be one that can be inferred, and each original name must name something.
   func checkMappings() throws {
     for (place, (version, next)) in zip(versions, versions.dropFirst()).enumerated() {
-      do { _ = try MappingModel.inferred(from: version.model, to: next.model) } catch {
-        let reasons = (error as? CambiumError)?.underlyingErrors.map { ($0 as? CambiumError)?.message ?? "\($0)" } ?? []
+      do throws(EngineError) { _ = try SchemaMapping.infer(from: version.source, to: next.stored) } catch {
+        var reasons = "\(error)"
+        if case .notInferable(let obstacles) = error {
+          let texts = obstacles.map { "\($0)".replacing("renaming identifier", with: "originalName") }
+          reasons = texts.joined(separator: "; ")
+        }
         throw refused(
-          "has a stage \(stageName(place)) that cannot be made: "
-            + (reasons.isEmpty ? "\(error)" : reasons.joined(separator: "; "))
-            + ". Put a version between the two that has both forms, and carry the values over in a custom stage", error)
+          "has a stage \(stageName(place)) that cannot be made: \(reasons). Put a version between the two that has both "
+            + "forms, and carry the values over in a custom stage",
+          CambiumError(.migrationMissingMappingModel, reasons))
       }
-      let step = ModelStep(from: version.stored, to: next.stored, known: versions.map { $0.stored })
-      if !step.strayIdentifiers.isEmpty {
+      let strays = ModelStep(from: version.source, to: next.stored).strayIdentifiers.map { stray in
+        let place = stray.entity + (stray.property.map { "." + $0 } ?? "")
+        return "'\(stray.identifier)' of \(place), and the stage would drop \(stray.drops.joined(separator: ", "))"
+      }
+      if !strays.isEmpty {
         throw refused(
-          "has a stage \(stageName(place)) with an originalName that names nothing: "
-            + step.strayIdentifiers.map { $0.description }.joined(separator: "; "))
+          "has a stage \(stageName(place)) with an originalName that names nothing: \(strays.joined(separator: "; ")). An "
+            + "original name is a name in \(version.name), the version just before. Correct or remove it")
       }
     }
   }
@@ -62,7 +69,7 @@ extension CheckedPlan {
     let stage = stages[number]
     let (from, to) = stage.versions
     return
-      "the \(stage.isCustom ? "custom" : "lightweight") stage from \(from.versionIdentifier) (\(from)) to "
+      "the \(stage.isLightweight ? "lightweight" : "custom") stage from \(from.versionIdentifier) (\(from)) to "
       + "\(to.versionIdentifier) (\(to))"
   }
 }

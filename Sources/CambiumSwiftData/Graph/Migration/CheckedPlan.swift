@@ -39,7 +39,7 @@ struct CheckedPlan {
   /// A new model of the container's schema, which the plan ends with.
   func makeModel(of schema: Schema) throws -> ManagedObjectModel {
     let model = try schema.makeModel(version: last.number)
-    if versions.count > 1 { OriginalNames.follow(model, after: versions[versions.count - 2].model) }
+    if versions.count > 1 { OriginalNames.settle(model, after: versions[versions.count - 2]) }
     return model
   }
 

@@ -11,11 +11,13 @@ public struct MigrationPreflight: Sendable, CustomStringConvertible {
     public let fromVersion: Schema.Version
     /// The version after.
     public let toVersion: Schema.Version
-    /// Whether the application takes part.
+    /// Whether the stage has a handler.
     public let isCustom: Bool
+    /// Whether the stage has a `willMigrate`, which may change or delete models that are in the way.
+    public let hasWillMigrate: Bool
     /// Whether the models of the store were looked at. A custom stage may change any model, so those behind it are not.
     public let isChecked: Bool
-    /// The models in the way. In a custom stage, `willMigrate` may remove them.
+    /// The models in the way. If the stage has a `willMigrate`, that may remove them.
     public let problems: [MigrationProblem]
     /// The properties and entities whose values the stage drops, with the numbers of values.
     public let drops: [String]
@@ -34,9 +36,12 @@ public struct MigrationPreflight: Sendable, CustomStringConvertible {
   /// The stages from the store's version on. Empty if the store has the last version.
   public let stages: [Stage]
 
-  /// The models in the way of lightweight stages. If there are any, making a container with the plan fails. Problems of
-  /// custom stages are not among them, because `willMigrate` may remove these.
-  public var problems: [MigrationProblem] { stages.flatMap { $0.isCustom ? [] : $0.problems } }
+  /// The models in the way. If there are any, making a container with the plan fails. Problems of a stage with a
+  /// `willMigrate` are not among them, because that may remove them. Missing values of a property that the old version
+  /// lacks are, because no `willMigrate` can give them.
+  public var problems: [MigrationProblem] {
+    stages.flatMap { stage in stage.problems.filter { !stage.hasWillMigrate || $0.isOfNewProperty } }
+  }
 
   /// The stages, a line each.
   public var description: String {
@@ -66,6 +71,10 @@ extension ModelContainer {
     guard FileManager.default.fileExists(atPath: url.path) else {
       return MigrationPreflight(storeVersion: nil, stages: [])
     }
+    var isFolder: ObjCBool = false
+    if FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder), isFolder.boolValue {
+      throw SwiftDataError(.loadIssueModelContainer, "'\(url.path)' is a folder; name the file of the store")
+    }
     return try SwiftDataError.loading {
       let model = try PersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
       let start = try plan.place(of: try model.schema(), file: url.lastPathComponent)
@@ -94,6 +103,6 @@ extension CheckedPlan {
   ) -> MigrationPreflight.Stage {
     MigrationPreflight.Stage(
       fromVersion: versions[place].number, toVersion: versions[place + 1].number, isCustom: stages[place].isCustom,
-      isChecked: isChecked, problems: problems, drops: drops)
+      hasWillMigrate: stages[place].hasWillMigrate, isChecked: isChecked, problems: problems, drops: drops)
   }
 }

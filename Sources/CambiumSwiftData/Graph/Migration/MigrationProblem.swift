@@ -31,6 +31,8 @@ public struct MigrationProblem: Sendable, CustomStringConvertible {
   public let identifiers: [PersistentIdentifier]
   /// The problem in one sentence, with the examples.
   public let description: String
+  /// Whether values are missing of a property that the old version lacks.
+  let isOfNewProperty: Bool
 
   /// - Parameters:
   ///   - container: Shows the store before the stage.
@@ -43,6 +45,12 @@ public struct MigrationProblem: Sendable, CustomStringConvertible {
     identifiers = ids.map { PersistentIdentifier($0) }
     let found = identifiers.map { "\($0)" }.joined(separator: ", ")
     let models = "\(block.count) model\(block.count == 1 ? "" : "s")"
+    let origin = OriginalNames.origin(of: block.entity, version.model, container.managedObjectModel)
+    if case .missingValue = block.reason, let property = block.property, let (new, old) = origin {
+      isOfNewProperty = OriginalNames.origins(of: new, in: old)[property.prefix { $0 != "." }.description] == nil
+    } else {
+      isOfNewProperty = false
+    }
     let place = block.entity + (block.property.map { ".\($0)" } ?? "")
     let more = block.count > identifiers.count ? " and others" : ""
     switch block.reason {
@@ -56,7 +64,9 @@ public struct MigrationProblem: Sendable, CustomStringConvertible {
     case .missingValue:
       (kind, propertyNames) = (.missingValue, block.property.map { [$0] } ?? [])
       examples = identifiers.map { "\($0)" }
-      description = "'\(place)' is required and has no initial value, and \(models) have none: \(found)\(more)"
+      description =
+        "'\(place)' is required and has no initial value, and \(models) \(block.count == 1 ? "has" : "have") none: "
+        + "\(found)\(more)"
     case .overflow(let type):
       (kind, propertyNames) = (.numberTooLarge, block.property.map { [$0] } ?? [])
       let reader = OldValues(container, version)
@@ -118,11 +128,7 @@ private struct OldValues {
 
   /// The name that a property of the next version has in this one.
   private func oldName(_ name: String, _ entity: String, _ old: EntityDescription) -> String {
-    let original = version.model.entitiesByName[entity]?.propertiesByName[name]?.renamingIdentifier
-    for candidate in [original, name].compactMap({ $0 }) {
-      if old.propertiesByName[candidate] != nil { return candidate }
-      if let found = old.properties.first(where: { $0.renamingIdentifier == candidate }) { return found.name }
-    }
-    return name
+    guard let new = version.model.entitiesByName[entity] else { return name }
+    return OriginalNames.origins(of: new, in: old)[name] ?? name
   }
 }

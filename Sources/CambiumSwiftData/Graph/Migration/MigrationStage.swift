@@ -61,9 +61,25 @@ public enum MigrationStage: @unchecked Sendable {
     }
   }
 
+  /// Whether the stage is declared to be a lightweight one.
+  var isLightweight: Bool {
+    if case .lightweight = self { return true }
+    return false
+  }
+
   /// Whether the application takes part.
   var isCustom: Bool {
-    if case .lightweight = self { return false }
-    return true
+    switch self {
+    case .lightweight, .custom(_, _, nil, nil): false
+    case .custom, .comparing: true
+    }
+  }
+
+  /// Whether a handler can change the models before the stage.
+  var hasWillMigrate: Bool {
+    switch self {
+    case .lightweight, .comparing: false
+    case .custom(_, _, let willMigrate, _): willMigrate != nil
+    }
   }
 }

@@ -9,6 +9,8 @@ struct PlanVersion {
   let model: ManagedObjectModel
   /// The same in the engine's form.
   let stored: CambiumEngine.Schema
+  /// The same as the version before another one, where only names count.
+  let source: CambiumEngine.Schema
 
   /// - Parameter previous: The version before.
   /// - Throws: ``SwiftDataError/loadIssueModelContainer`` if the classes make no schema, or two have one name.
@@ -17,13 +19,14 @@ struct PlanVersion {
   ) throws {
     self.type = type
     schema = Schema(type.models, version: type.versionIdentifier) { model in
-      if let previous { OriginalNames.follow(model, after: previous.model) }
+      if let previous { OriginalNames.settle(model, after: previous) }
       try model.takeIntoUse()
     }
     do {
       try Self.requireOneClassForEachEntity(schema.classes)
       model = try schema.compiled.get()
       stored = try model.schema()
+      source = try stored.withoutRenamingIdentifiers()
     } catch {
       throw SwiftDataError(
         .loadIssueModelContainer,

@@ -10,8 +10,6 @@ struct StageHandlers {
   }
 
   let plan: any SchemaMigrationPlan.Type
-  /// The versions, for messages.
-  let name: String
   let configuration: ModelConfiguration
   let old: Side
   let new: Side
@@ -21,20 +19,20 @@ struct StageHandlers {
     switch planned {
     case .lightweight: break
     case .custom(_, _, let willMigrate, let didMigrate):
-      stage.willMigrateHandler = handler("willMigrate", old, willMigrate)
-      stage.didMigrateHandler = handler("didMigrate", new, didMigrate)
+      stage.willMigrateHandler = handler(old, willMigrate)
+      stage.didMigrateHandler = handler(new, didMigrate)
     case .comparing(_, _, let migrate): stage.migrateHandler = comparing(migrate)
     }
   }
 
   /// A handler of one context.
   private func handler(
-    _ handler: String, _ side: Side, _ body: ((ModelContext) throws -> Void)?
+    _ side: Side, _ body: ((ModelContext) throws -> Void)?
   ) -> CustomMigrationStage.Handler? {
     guard let body else { return nil }
     return { manager, _ in
       guard let context = context(manager.container, side) else { return }
-      try check("\(handler) of the stage \(name)", context, side) { try body(context) }
+      try check(context, side) { try body(context) }
     }
   }
 
@@ -44,7 +42,7 @@ struct StageHandlers {
       guard let before = context(manager.containerBefore, old), let after = context(manager.container, new) else {
         return
       }
-      try check("the handler of the stage \(name)", after, new) {
+      try check(after, new) {
         try body(before, after)
         guard before.hasChanges else { return }
         throw SwiftDataError(
@@ -65,20 +63,20 @@ struct StageHandlers {
   // MARK: Checks
 
   /// Runs a handler, which must save its changes and leave out the models of other stores.
-  private func check(_ handler: String, _ context: ModelContext, _ side: Side, _ body: () throws -> Void) throws {
+  private func check(_ context: ModelContext, _ side: Side, _ body: () throws -> Void) throws {
     let before = try counts(context, side)
     try body()
     guard !context.hasChanges else {
       throw SwiftDataError(
         .loadIssueModelContainer,
-        "\(handler) has returned with unsaved changes: \(changes(of: context)). End the handler with context.save()")
+        "it has returned with unsaved changes: \(changes(of: context)). End the handler with context.save()")
     }
     // Throws if a change was lost that the context could not make.
     try context.save()
     for (entity, (count, former)) in zip(side.foreign, zip(try counts(context, side), before)) where count > former {
       throw SwiftDataError(
         .loadIssueModelContainer,
-        "\(handler) has inserted models of '\(entity)' into the store of the configuration '\(configuration.name)', which has no such "
+        "it has inserted models of '\(entity)' into the store of the configuration '\(configuration.name)', which has no such "
           + "models. Each store of a container is migrated by itself: look at context.container.configurations before inserting"
       )
     }
