@@ -75,6 +75,11 @@ private struct Settings {
       throw PluginFailure(
         "\(url.path): 'forms' is a list of \(Self.forms.sorted().joined(separator: ", ")); write \(Self.example)")
     }
+    guard forms.count == 1 || Set(forms) == ["managed-objects", "builder"] else {
+      throw PluginFailure(
+        "\(url.path): 'forms' has \(forms.joined(separator: ", ")), of which only managed-objects and builder go together; "
+          + "write one form, or these two")
+    }
     let isPublic = settings["public"] as? Bool
     guard settings["public"] == nil || isPublic != nil else {
       throw PluginFailure("\(url.path): 'public' is true or false")

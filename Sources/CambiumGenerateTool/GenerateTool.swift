@@ -35,7 +35,9 @@ struct GenerateTool {
   }
 
   /// Generates the code of the model, and writes it.
-  func run() throws(ToolFailure) {
+  ///
+  /// - Returns: Lines about what the code leaves out.
+  func run() throws(ToolFailure) -> [String] {
     let (path, target) = (operands[0], operands[1])
     var versions: [CodeVersion] = []
     let folder: VersionFolder
@@ -46,6 +48,9 @@ struct GenerateTool {
         versions.append(CodeVersion(name: name, document: try ModelDocument(contents: content.bytes)))
       }
     } catch { throw ToolFailure(path, [error.description]) }
+    if let problem = CodeVersion.problem(ofCurrent: folder.currentVersionName, among: folder.versionNames) {
+      throw ToolFailure(path, [problem])
+    }
     var options = CodeOptions(
       modelName: folder.name, forms: forms, sourceName: URL(fileURLWithPath: path).lastPathComponent)
     options.isPublic = isPublic
@@ -58,6 +63,7 @@ struct GenerateTool {
     do { try Data(text.utf8).write(to: url) } catch {
       throw ToolFailure(target, ["the file cannot be written: \(error)"])
     }
+    return code.notes.map { "\(path): warning: \($0)" }
   }
 }
 

@@ -4,7 +4,7 @@
 import Foundation
 
 do {
-  try GenerateTool(Array(CommandLine.arguments.dropFirst())).run()
+  for line in try GenerateTool(Array(CommandLine.arguments.dropFirst())).run() { print(line) }
 } catch {
   for line in error.lines { print(line) }
   exit(1)

@@ -60,6 +60,7 @@ public struct CodeGenerator {
           found += check.refusals
         }
       }
+      if options.forms != [.managedObjects] { noted += Self.notesOnDefaults(version.document) }
       let isOneOfSeveral = versions.count > 1
       refusals += found.map { refusal in
         var refusal = refusal
@@ -70,12 +71,34 @@ public struct CodeGenerator {
       notes += (warnings + noted).map { isOneOfSeveral ? "version \(version.name), \($0)" : $0 }
     }
     guard refusals.isEmpty else { throw Refusals(all: refusals) }
+    if options.forms.contains(.swiftData), versions.count > 1 {
+      for place in names.unnumbered {
+        let number = names.numbers[place].map { "\($0)" }.joined(separator: ".")
+        notes.append(
+          "version \(versions[place].name) has no number of its own in its name, and becomes \(number); end the names of "
+            + "versions with numbers to choose the order")
+      }
+    }
     return notes
+  }
+
+  /// Notes on defaults that mean nothing for the type of their attribute.
+  private static func notesOnDefaults(_ document: ModelDocument) -> [String] {
+    let places = document.entities.map { ($0.name, $0.attributes) } + document.composites.map { ($0.name, $0.elements) }
+    return places.flatMap { place, attributes in
+      attributes.compactMap { attribute in
+        guard attribute.defaultValue?.value.isEmpty == false || attribute.defaultInterval != nil,
+          DefaultValue(of: attribute) == nil
+        else { return nil }
+        let text = (attribute.defaultInterval ?? attribute.defaultValue)?.value ?? ""
+        return "\(place).\(attribute.name): the default '\(text)' is no \(attribute.type.rawValue), and is left out"
+      }
+    }
   }
 
   // MARK: Files
 
-  private var heading: String { "Made by 'cambium generate' of \(SwiftText.comment(options.sourceName)). Do not edit." }
+  private var heading: String { "\(SourceFile.origin) of \(SwiftText.comment(options.sourceName)). Do not edit." }
 
   private func file(_ name: String, _ imports: Set<String>, _ lines: [String]) -> SourceFile {
     SourceFile(name: name + ".swift", imports: imports.sorted(), lines: lines, heading: heading)

@@ -11,7 +11,8 @@ public struct Refusal: Equatable, Sendable {
   /// The way out, as an instruction.
   public var remedy: String
 
-  init(_ entity: String?, _ property: String?, _ reason: String, _ remedy: String) {
+  /// A finding in a model of one version.
+  public init(_ entity: String?, _ property: String?, _ reason: String, _ remedy: String) {
     self.entity = entity
     self.property = property
     self.reason = reason
@@ -36,6 +37,9 @@ extension Refusal: CustomStringConvertible {
 public struct Refusals: Error, Equatable, Sendable, CustomStringConvertible {
   /// The findings, in the order of the model.
   public let all: [Refusal]
+
+  /// Findings of a caller.
+  public init(all: [Refusal]) { self.all = all }
 
   /// One line for each finding.
   public var description: String { all.map { $0.description }.joined(separator: "\n") }

@@ -21,6 +21,7 @@ import Testing
     (#"<entity name="E" versionHashModifier="2"/>"#, "E: SwiftData has no version hash modifier of an entity"),
     (#"<entity name="Log Entry"/>"#, "Log Entry: 'Log Entry' cannot be the name of a class in Swift"),
     (#"<entity name="class"/>"#, "class: 'class' is a word of Swift's, and no name of a class"),
+    ("", "the model: it has no entities"),
     (#"<entity name="Swift"/>"#, "Swift: a class 'Swift' would hide the module of that name from the code"),
     (#"<entity name="Sendable"/>"#, "Sendable: '@Model' writes the protocol 'Sendable' without its module"),
     (
@@ -70,6 +71,8 @@ import Testing
       "the custom class 'Int; }' is no type of Swift"
     ),
     (#"name="modelContext" attributeType="String""#, "each model has a member of the name"),
+    (#"name="hashValue" attributeType="String""#, "each model has a member of the name"),
+    (#"name="E" attributeType="String""#, "the property has the name of its own class or structure"),
     (#"name="self" attributeType="String""#, "predicates mean the object itself by the name"),
     (#"name="Type" attributeType="String""#, "key paths of Swift mean the type by the name"),
     (#"name="tail number" attributeType="String""#, "the name is no identifier of Swift"),
@@ -104,6 +107,79 @@ import Testing
       """)
     #expect(found.count == 2)
     #expect(found.first?.hasPrefix("A.b: it has no inverse, but SwiftData infers B.a, because") == true)
+  }
+
+  @Test func aRelationshipWithTheNameOfItsDestination() throws {
+    func model(_ inverse: String, _ other: String) -> String {
+      """
+      <entity name="Place"><relationship name="Foo" optional="YES" destinationEntity="Foo" \(inverse)/></entity>
+      <entity name="Foo">\(other)</entity>
+      """
+    }
+    let found = try refusals(
+      model(
+        #"inverseName="places" inverseEntity="Foo""#,
+        #"<relationship name="places" optional="YES" toMany="YES" destinationEntity="Place" inverseName="Foo" "#
+          + #"inverseEntity="Place"/>"#
+      ))
+    #expect(
+      found.count == 1 && found[0].hasPrefix("Place.Foo: it has an inverse and the name of the class"), "\(found)")
+    #expect(try refusals(model("", "")) == [])
+  }
+
+  /// The first of two objects that need each other cannot be made.
+  @Test func requiredRelationshipsInARing() throws {
+    func required(_ name: String, _ destination: String) -> String {
+      "<relationship name=\"\(name)\" destinationEntity=\"\(destination)\"/>"
+    }
+    let ring = "<entity name=\"A\">\(required("b", "B"))</entity><entity name=\"B\" parentEntity=\"C\"/>"
+    #expect(
+      try refusals(
+        ring + "<entity name=\"C\">\(required("d", "D"))</entity><entity name=\"D\">\(required("a", "A"))</entity>")
+        == [
+          "A.b: no first object can be made, because it needs one of B, which needs one of A",
+          "D.a: no first object can be made, because it needs one of A, which needs one of D",
+        ])
+    #expect(
+      try refusals("<entity name=\"A\">\(required("next", "A"))</entity>")
+        == ["A.next: no first object can be made, because it needs another one"])
+    #expect(try refusals(ring + "<entity name=\"C\">\(required("d", "D"))</entity><entity name=\"D\"/>") == [])
+  }
+
+  @Test func namesOfManagedObjects() throws {
+    #expect(
+      try refusals(
+        #"<entity name="A" representedClassName="C"><attribute name="C" attributeType="String"/></entity>"#,
+        [.managedObjects]) == ["A.C: the property has the name of its own class or structure"])
+    #expect(
+      try refusals(
+        #"<entity name="A" representedClassName="C"><attribute name="A" attributeType="String"/></entity>"#,
+        [.managedObjects]) == [])
+  }
+
+  @Test(arguments: [[CodeForm.swiftData], [.builder]]) func defaultsThatAreNoValues(forms: [CodeForm]) throws {
+    let document = try ModelDocument(
+      contents: Array(
+        #"<model><entity name="E"><attribute name="url" attributeType="URI" defaultValueString="http://x y"/></entity></model>"#
+          .utf8))
+    let options = CodeOptions(modelName: "M", forms: Set(forms), sourceName: "M")
+    let code = try CodeGenerator.generate([CodeVersion(name: "M", document: document)], current: nil, options)
+    #expect(code.notes == ["E.url: the default 'http://x y' is no URI, and is left out"])
+    #expect(!code.files.contains { $0.text.contains("http://x y") })
+  }
+
+  /// Each version of a schema has a number of its own.
+  @Test func versionsWithoutNumbers() throws {
+    let document = try ModelDocument(contents: Array(#"<model><entity name="E"/></model>"#.utf8))
+    let options = CodeOptions(modelName: "App", forms: [.swiftData], sourceName: "App")
+    let versions = ["App", "AppWithTags", "App_final"].map { CodeVersion(name: $0, document: document) }
+    let code = try CodeGenerator.generate(versions, current: "App_final", options)
+    let text = code.files.map { $0.text }.joined()
+    for number in 1...3 { #expect(text.ranges(of: "Schema.Version(\(number), 0, 0)").count == 1) }
+    #expect(code.notes.count == 2)
+    #expect(
+      code.notes.first?.hasPrefix("version AppWithTags has no number of its own in its name, and becomes 2.0.0")
+        ?? false)
   }
 
   @Test func managedObjects() throws {

@@ -49,6 +49,17 @@ import Testing
     #expect(VersionNames(model: model, versions: versions, taken: []).namespaces == expected)
   }
 
+  @Test(arguments: [
+    ("Flights", ["Flights", "Flights 2"], [[1, 0, 0], [2, 0, 0]]),
+    (
+      "Num", ["Beta 2", "Legacy", "Num", "Num 1", "Num 10", "Num 2", "Numv2.0"],
+      [[11, 0, 0], [12, 0, 0], [0, 1, 0], [1, 0, 0], [10, 0, 0], [2, 0, 0], [13, 0, 0]]
+    ),
+  ])
+  func numbers(model: String, versions: [String], expected: [[Int]]) {
+    #expect(VersionNames(model: model, versions: versions, taken: []).numbers == expected)
+  }
+
   @Test func namespacesAreNoClasses() {
     let names = VersionNames(model: "Trips", versions: ["Trips", "Trips 2"], taken: ["TripsV2"])
     #expect(names.namespaces == ["TripsV1", "TripsV2_"])
@@ -66,7 +77,8 @@ import Testing
       ("Float", "0.1", "0.1"), ("Decimal", "-12.50", "Decimal(sign: .minus, exponent: -1, significand: 125)"),
       ("Decimal", "7", "7"), ("Decimal", "", nil), ("UUID", "x", nil), ("Binary", "x", nil),
       ("String", "\"); exit(0) //", #""\"); exit(0) //""#),
-      ("URI", "a\"b", #"URL(string: "a\"b") ?? URL(fileURLWithPath: "/")"#),
+      ("URI", "a'b", #"URL(string: "a'b") ?? URL(fileURLWithPath: "/")"#), ("URI", "a\"b", nil),
+      ("URI", "http://x y", nil),
     ] as [(String, String, String?)])
   func defaults(type: String, text: String, source: String?) throws {
     var attribute = ModelDocument.Attribute("a", try #require(ModelDocument.AttributeType(rawValue: type)))

@@ -22,13 +22,17 @@ extension ManagedObjectModel {
   /// - Parameter url: A file URL. The folder is made if it does not exist; its file `contents` is replaced.
   /// - Returns: A sentence about each part of the model that Xcode's file cannot have, and that is left out: validation
   ///   predicates, defaults of composites, and names of parts of earlier versions. None of these is in a version hash.
-  /// - Throws: ``CambiumError/Code/invalidModel`` for a model that is not sound, or has a text that XML cannot have; the
+  /// - Throws: ``CambiumError/Code/invalidArgument`` for an `.xcdatamodeld`, which is a folder of versions: name a folder
+  ///   in it. ``CambiumError/Code/invalidModel`` for a model that is not sound, or has a text that XML cannot have; the
   ///   error of the system if the folder cannot be written.
   @_optimize(none)
   @discardableResult
   public func writeXcodeModel(to url: URL) throws -> [String] {
     guard url.isFileURL else {
       throw CambiumError(.invalidArgument, "'\(url.absoluteString)' is no file URL; models are written to files")
+    }
+    if let problem = XcodeFolder.problem(of: url.path, names: PlainFiles.names(inFolder: url.path)) {
+      throw CambiumError(.invalidArgument, problem)
     }
     let document = CambiumModelFiles.ModelDocument(try schema().definition)
     let bytes: [UInt8]

@@ -63,8 +63,10 @@ struct NameCheck {
   }
 
   /// Returns the refusal of a name for a property; `nil` if it will do.
+  ///
+  /// - Parameter typeName: The class or structure, if it is not called like the entity.
   static func property(
-    _ name: String, of entity: String, reserved: Set<String>, member: String
+    _ name: String, of entity: String, typeName: String? = nil, reserved: Set<String>, member: String
   ) -> Refusal? {
     let remedy = "rename it in the model, with '\(name)' as its renaming identifier"
     if !SwiftText.isIdentifier(name) {
@@ -74,6 +76,9 @@ struct NameCheck {
       return Refusal(entity, name, "key paths of Swift mean the type by the name", remedy)
     }
     if name == "self" { return Refusal(entity, name, "predicates mean the object itself by the name", remedy) }
+    if name == typeName ?? entity {
+      return Refusal(entity, name, "the property has the name of its own class or structure", remedy)
+    }
     if reserved.contains(name) { return Refusal(entity, name, "\(member) has a member of the name", remedy) }
     return nil
   }

@@ -41,7 +41,7 @@ struct ManagedObjectsCheck {
         + entity.fetchedProperties.map { $0.name }
       for name in properties {
         if let refusal = NameCheck.property(
-          name, of: entity.name, reserved: Self.reserved, member: "each managed object")
+          name, of: entity.name, typeName: className, reserved: Self.reserved, member: "each managed object")
         {
           refusals.append(refusal)
         }

@@ -17,11 +17,12 @@ struct SwiftDataCheck {
   /// Members that `@Model` adds, or that all models have.
   static let reserved: Set<String> = [
     "persistentModelID", "modelContext", "hasChanges", "isDeleted", "persistentBackingData", "schemaMetadata",
-    "objectID",
+    "objectID", "hashValue",
   ]
 
   mutating func run() {
     for entity in context.document.entities { check(entity) }
+    checkRings()
     for type in SwiftDataForm(context).usedComposites() { check(type) }
     for configuration in context.document.configurations {
       notes.append(
@@ -93,6 +94,40 @@ struct SwiftDataCheck {
     }
   }
 
+  /// Finds entities whose initializer needs an object that needs one of theirs first.
+  private mutating func checkRings() {
+    for entity in context.document.entities {
+      for relationship in entity.relationships where Self.isNeeded(relationship) {
+        guard relationship.destination == entity.name || needs(relationship.destination, entity.name) else { continue }
+        refuse(
+          entity.name, relationship.name,
+          "no first object can be made, because it needs "
+            + (relationship.destination == entity.name
+              ? "another one" : "one of \(relationship.destination), which needs one of \(entity.name)"),
+          "make it optional in a new version of the model, or \(Self.keep)")
+      }
+    }
+  }
+
+  private static func isNeeded(_ relationship: ModelDocument.Relationship) -> Bool {
+    !relationship.isToMany && !relationship.isOptional
+  }
+
+  /// Whether making an object of an entity takes one of another entity, which may be made of an entity below it.
+  private func needs(_ entity: String, _ other: String) -> Bool {
+    var open = [entity]
+    var seen: Set<String> = [entity]
+    while let name = open.popLast() {
+      guard let next = context.index.entity(name) else { continue }
+      for relationship in context.index.lineage(of: next).flatMap({ $0.relationships })
+      where Self.isNeeded(relationship) {
+        if relationship.destination == other { return true }
+        if seen.insert(relationship.destination).inserted { open.append(relationship.destination) }
+      }
+    }
+    return false
+  }
+
   private mutating func checkIndexes(of entity: ModelDocument.Entity) {
     let usable = context.index.usableIndexes(of: entity)
     for index in usable {
@@ -130,12 +165,6 @@ struct SwiftDataCheck {
       refuse(
         place, name, "SwiftData has no validation rules",
         "remove minimum, maximum and pattern in the model, and check the values where they are set")
-    }
-    if attribute.defaultValue?.value.isEmpty == false || attribute.defaultInterval != nil,
-      DefaultValue(of: attribute) == nil
-    {
-      let text = (attribute.defaultInterval ?? attribute.defaultValue)?.value ?? ""
-      notes.append("\(place).\(name): the default '\(text)' is no \(attribute.type.rawValue), and is left out")
     }
   }
 
@@ -177,6 +206,12 @@ struct SwiftDataCheck {
         entity.name, name,
         "it is its own inverse, which the compiler takes for a circular reference in SwiftData's macros",
         "add a relationship for the other direction in a new version of the model, or \(Self.keep)")
+    }
+    if relationship.name == relationship.destination, relationship.inverse != nil {
+      refuse(
+        entity.name, name,
+        "it has an inverse and the name of the class that it leads to, which the compiler takes for a circular reference in "
+          + "SwiftData's macros", "rename it in the model, with '\(name)' as its renaming identifier")
     }
     if relationship.inverse == nil, let inferred = inverses.inferred(for: relationship, of: entity) {
       let destination = relationship.destination

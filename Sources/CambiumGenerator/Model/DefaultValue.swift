@@ -61,8 +61,16 @@ enum DefaultValue: Equatable {
       // The editor leaves these where the type was changed.
       return number(text == "YES" ? "1" : text == "NO" ? "0" : text, type)
     case .uuid: return uuid(text).map { .uuid($0) }
-    case .uri: return .uri(text)
+    case .uri: return isURI(text) ? .uri(text) : nil
     default: return nil
+    }
+  }
+
+  /// Whether a text has only characters that a URI may have, so that Foundation makes a URL of it.
+  private static func isURI(_ text: String) -> Bool {
+    let marks = Set("-._~:/?#@!$&'()*+,;=%".unicodeScalars)
+    return text.unicodeScalars.allSatisfy { scalar in
+      marks.contains(scalar) || scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
     }
   }
 

@@ -9,6 +9,7 @@ struct StructureCheck {
 
   mutating func run() {
     let document = index.document
+    if document.entities.isEmpty { refuse(nil, nil, "it has no entities", "add one in the model") }
     checkNames(document.entities.map { $0.name }, nil, "entity", "rename one of them")
     checkNames(document.composites.map { $0.name }, nil, "composite type", "rename one of them")
     for type in document.composites {

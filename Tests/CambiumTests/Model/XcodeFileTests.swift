@@ -36,6 +36,14 @@ import Testing
     #expect(throws: CambiumError.self) { try model.writeXcodeModel(to: folder) }
     let sound = try ManagedObjectModel { Entity("E") { Attribute("a", .string) } }
     #expect(throws: CambiumError.self) { try sound.writeXcodeModel(to: folder) }
+    // A folder of versions would become one version.
+    let versions = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).xcdatamodeld")
+    defer { try? FileManager.default.removeItem(at: versions) }
+    #expect(throws: CambiumError.self) { try sound.writeXcodeModel(to: versions) }
+    #expect(!FileManager.default.fileExists(atPath: versions.path))
+    try FileManager.default.createDirectory(at: versions, withIntermediateDirectories: true)
+    try sound.writeXcodeModel(to: versions.appendingPathComponent("M.xcdatamodel"))
+    #expect(try ManagedObjectModel(contentsOf: versions).versionChecksum == sound.versionChecksum)
     let web = try #require(URL(string: "https://example.org/M.xcdatamodel"))
     #expect(throws: CambiumError.self) { try sound.writeXcodeModel(to: web) }
   }
