@@ -1,7 +1,7 @@
 import CambiumKernel
 import CambiumSystem
 
-/// What lies at a path where a store is expected, and is none.
+/// A file or folder at a path where a store is expected.
 enum ForeignFile {
   case folder, sqlite, xml, json
 
@@ -23,7 +23,7 @@ enum ForeignFile {
     }
   }
 
-  /// What to say, and what to do about it.
+  /// Returns the error, which says what to do.
   func error(_ path: String) -> ToolError {
     switch self {
     case .folder:

@@ -36,7 +36,7 @@ let generalHelp = """
 /// The command that explains the others.
 let helpCommand = "help"
 
-/// What `cambium help` prints, with the name of a command behind it or not.
+/// Returns the text that `cambium help` prints, with the name of a command behind it or without.
 func helpText(about name: String?) throws(ToolError) -> String {
   guard let name, name != helpCommand else { return generalHelp }
   return try Command(named: name).help

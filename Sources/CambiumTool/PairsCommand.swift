@@ -3,7 +3,7 @@ import CambiumKernel
 import CambiumModels
 import CambiumSystem
 
-/// What a newer version of an application does with a store of an older one.
+/// The result of opening a store of an older version of an application with a newer version.
 private enum Opening {
   /// Opens it as it is, and the older version goes on opening it.
   case shared

@@ -5,7 +5,7 @@ struct PredicateText {
   /// Where the text stands, at the beginning of messages.
   private let place: String
   private let parsed: Predicate
-  /// What its author probably did not mean.
+  /// Hints about comparisons that probably mean something else than their author thinks.
   let notes: [String]
 
   /// Reads the text, without the model.

@@ -31,7 +31,7 @@ private func write(_ model: LoadedModel, to folder: String) throws(ToolError) {
   } catch { throw ToolError(error, path: folder) }
 }
 
-/// What a step to another model means for devices that synchronise.
+/// Returns the lines that say whether a step to another model can be promoted.
 func promotionLines(_ step: AdditiveStep, from old: String, to new: String, isDone: Bool = false) -> [String] {
   guard step.isAllowed else {
     return ["\(new) cannot be promoted to \(old), because devices share what is in production:"]

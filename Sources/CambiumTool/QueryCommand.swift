@@ -68,7 +68,7 @@ struct QueryRequest {
   let schema: Schema
   let entity: EntitySchema
   private(set) var values: EngineValuesFetch
-  /// What in the predicates their author probably did not mean.
+  /// Hints about the predicates, for standard error.
   private(set) var notes: [String] = []
 
   /// Reads the request.

@@ -1,8 +1,8 @@
 /// Returns the name that a misspelt one probably stands for; nil if no name is close.
 ///
-/// Counted are the letters to be inserted, removed, replaced or exchanged with their neighbour. Capital and small ASCII
-/// letters are alike. A third of the name's letters may differ, and one in any case. Of equally close names the first
-/// counts. O(length of the names, squared).
+/// The function counts the bytes to be inserted, removed, replaced or exchanged with their neighbour. Capital and small
+/// ASCII letters are alike. A third of the name's bytes may differ, and one in any case. Of equally close names it takes
+/// the first. O(number of names × length of a name, squared).
 public func nearestName(to name: String, among names: [String]) -> String? {
   let wanted = name.utf8.map(asciiLowercase)
   var best: String?
@@ -25,7 +25,7 @@ private func asciiLowercase(_ byte: UInt8) -> UInt8 {
   byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
 }
 
-/// How many bytes have to be inserted, removed, replaced or exchanged with their neighbour.
+/// Returns the number of bytes to be inserted, removed, replaced or exchanged with their neighbour.
 private func editDistance(_ a: [UInt8], _ b: [UInt8]) -> Int {
   // The rows of the table for the last two prefixes of `a`, and the one that is made.
   var beforeLast: [Int] = []
