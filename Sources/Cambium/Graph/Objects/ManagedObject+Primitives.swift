@@ -15,7 +15,7 @@ extension ManagedObject {
   /// a to-many relationship gives a set or an array of its own, not one to change (``mutableSetValue(forKey:)`` is for that).
   ///
   /// `nil` as well where reading fails; the error is noted in ``ManagedObjectContext/recordedErrors``.
-  public func primitiveValue(forKey key: String) -> Any? { value(forKey: key) }
+  @_disfavoredOverload public func primitiveValue(forKey key: String) -> Any? { value(forKey: key) }
 
   /// Sets an attribute without telling anybody: it is not of the event that ``ContextNotification/Kind/objectsDidChange`` tells,
   /// cannot be undone by itself, and has ``willSave()`` not called again. For initial values, for values that are kept

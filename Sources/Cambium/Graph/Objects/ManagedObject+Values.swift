@@ -18,7 +18,7 @@ extension ManagedObject {
   /// `Set<ManagedObject>`, or, if ordered, a `[ManagedObject]`. Fires the fault.
   ///
   /// `nil` as well where ``get(_:)`` throws; the error is noted in ``ManagedObjectContext/recordedErrors``.
-  public func value(forKey key: String) -> Any? {
+  @_disfavoredOverload public func value(forKey key: String) -> Any? {
     do { return try get(key) } catch {
       managedObjectContext?.record(error, losesChange: false)
       return nil
@@ -176,7 +176,7 @@ extension ManagedObject {
   /// its destinations give, or what an operator makes of that: `logEntries.@count`, `logEntries.@sum.minutes`, and `@avg`, `@min`, `@max`,
   /// `@unionOfObjects` and `@distinctUnionOfObjects` likewise, unsaved changes included. Values that are null do not count. Where Core
   /// Data raises, `nil`, and the error is noted.
-  public func value(forKeyPath keyPath: String) -> Any? {
+  @_disfavoredOverload public func value(forKeyPath keyPath: String) -> Any? {
     do { return try get(keyPath: keyPath) } catch {
       managedObjectContext?.record(error, losesChange: false)
       return nil

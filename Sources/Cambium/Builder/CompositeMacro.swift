@@ -1,6 +1,6 @@
 /// Makes a structure stand for the values of a composite attribute: writes its ``CompositeRepresentable``.
 ///
-///     @Composite struct Location {
+///     @Composite struct GridPoint {
 ///       var latitude: Double
 ///       var longitude: Double
 ///       var name: String?
