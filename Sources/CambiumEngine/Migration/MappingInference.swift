@@ -40,8 +40,8 @@ struct MappingInference {
     self.destination = destination
     let old = source.entities
     let pairs = matchIdentities(
-      destination.entities.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
-      old.map { Identity(name: $0.name, canonicalName: $0.canonicalName) })
+      destination.entities.map { Identity($0.name, $0.renamingIdentifier) },
+      old.map { Identity($0.name, $0.renamingIdentifier) })
     // Entities before properties: relationships are compared by what their destinations match.
     var sourceByDestination: [UInt32: EntitySchema] = [:]
     for (place, entity) in destination.entities.enumerated() {
@@ -74,11 +74,11 @@ struct MappingInference {
   @_optimize(none)
   private func match(_ entity: EntitySchema, _ old: EntitySchema) -> EntityMatch {
     let attributes = matchIdentities(
-      entity.allAttributes.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
-      old.allAttributes.map { Identity(name: $0.name, canonicalName: $0.canonicalName) })
+      entity.allAttributes.map { Identity($0.name, $0.renamingIdentifier) },
+      old.allAttributes.map { Identity($0.name, $0.renamingIdentifier) })
     let relationships = matchIdentities(
-      entity.allRelationships.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
-      old.allRelationships.map { Identity(name: $0.name, canonicalName: $0.canonicalName) })
+      entity.allRelationships.map { Identity($0.name, $0.renamingIdentifier) },
+      old.allRelationships.map { Identity($0.name, $0.renamingIdentifier) })
     var match = EntityMatch(
       source: old, attributes: attributes.map { $0.map { old.allAttributes[$0] } },
       relationships: relationships.map { $0.map { old.allRelationships[$0] } })
@@ -346,8 +346,8 @@ extension AttributeSchema {
 @_optimize(none)
 func matchedElements(_ to: AttributeSchema, _ from: AttributeSchema) -> [AttributeSchema?] {
   let places = matchIdentities(
-    to.elements.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
-    from.elements.map { Identity(name: $0.name, canonicalName: $0.canonicalName) })
+    to.elements.map { Identity($0.name, $0.renamingIdentifier) },
+    from.elements.map { Identity($0.name, $0.renamingIdentifier) })
   var result: [AttributeSchema?] = []
   for (place, match) in places.enumerated() {
     var element = match.map { from.elements[$0] }

@@ -73,7 +73,7 @@ struct IdentifierFinder {
     where place >= inheritedRelationships && !relationship.isTransient && match.relationships[place] == nil {
       check(relationship.renamingIdentifier, [relationship.name], entity, match, gone)
       let identities = match.source.allRelationships.map {
-        Identity(name: $0.name, canonicalName: $0.canonicalName)
+        Identity($0.name, $0.renamingIdentifier)
       }
       checkOther(relationship.renamingIdentifier, [relationship.name], identities, entity)
     }
@@ -89,7 +89,7 @@ struct IdentifierFinder {
     if from == nil {
       check(attribute.renamingIdentifier, path, entity, match, gone)
       checkOther(
-        attribute.renamingIdentifier, path, level.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
+        attribute.renamingIdentifier, path, level.map { Identity($0.name, $0.renamingIdentifier) },
         entity)
       if path.count > 1, attribute.renamingIdentifier == nil { checkMove(attribute, path, entity, gone) }
     }

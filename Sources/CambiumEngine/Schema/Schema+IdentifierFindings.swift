@@ -2,10 +2,10 @@ extension Schema {
   /// Finds properties of an entity that share a renaming identifier. Only one of them would get the values.
   func findIdentifiers(_ entity: EntitySchema, _ result: inout [ModelFinding]) {
     findShared(
-      entity.allAttributes.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
+      entity.allAttributes.map { Identity($0.name, $0.renamingIdentifier) },
       own: entity.attributes.count, entity.name, &result)
     findShared(
-      entity.allRelationships.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
+      entity.allRelationships.map { Identity($0.name, $0.renamingIdentifier) },
       own: entity.relationships.count, entity.name, &result)
     for attribute in entity.attributes { findShared(in: attribute, entity.name + "." + attribute.name, &result) }
   }
@@ -13,7 +13,7 @@ extension Schema {
   /// The depth is bounded by the schema.
   private func findShared(in attribute: AttributeSchema, _ place: String, _ result: inout [ModelFinding]) {
     findShared(
-      attribute.elements.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
+      attribute.elements.map { Identity($0.name, $0.renamingIdentifier) },
       own: attribute.elements.count, place, &result)
     for element in attribute.elements { findShared(in: element, place + "." + element.name, &result) }
   }

@@ -5,8 +5,8 @@ extension SchemaBuilder {
     try nameEntities()
     let old = earlier?.entities ?? []
     let matches = matchIdentities(
-      entities.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
-      old.map { Identity(name: $0.name, canonicalName: $0.canonicalName) })
+      entities.map { Identity($0.name, $0.renamingIdentifier) },
+      old.map { Identity($0.name, $0.renamingIdentifier) })
     for place in entities.indices {
       let match = matches[place].map { old[$0] }
       entities[place].id = if let match { match.id } else { try next.takeEntity() }
@@ -20,8 +20,8 @@ extension SchemaBuilder {
   /// Attributes and elements. The depth is bounded, since the composites have been expanded.
   private mutating func identify(_ attributes: inout [AttributeSchema], old: [AttributeSchema]) throws(SchemaError) {
     let matches = matchIdentities(
-      attributes.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
-      old.map { Identity(name: $0.name, canonicalName: $0.canonicalName) })
+      attributes.map { Identity($0.name, $0.renamingIdentifier) },
+      old.map { Identity($0.name, $0.renamingIdentifier) })
     for index in attributes.indices {
       var match = matches[index].map { old[$0] }
       // A composite's bytes are a record of its own; no other type reads them.
@@ -34,8 +34,8 @@ extension SchemaBuilder {
   private mutating func identifyRelationships(_ place: Int, old: [RelationshipSchema]) throws(SchemaError) {
     let new = entities[place].relationships
     let matches = matchIdentities(
-      new.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
-      old.map { Identity(name: $0.name, canonicalName: $0.canonicalName) })
+      new.map { Identity($0.name, $0.renamingIdentifier) },
+      old.map { Identity($0.name, $0.renamingIdentifier) })
     for index in new.indices {
       entities[place].relationships[index].id =
         if let match = matches[index] { old[match].id } else { try next.takeProperty() }
@@ -111,9 +111,17 @@ extension ResolvedPath {
 struct Identity: Equatable {
   var name: String
   var canonicalName: String
+  /// Whether the model sets the canonical name, which may be the name.
+  fileprivate var isSet: Bool
 
-  /// Whether the model sets another renaming identifier than the name.
-  fileprivate var isRenamed: Bool { name != canonicalName }
+  init(_ name: String, _ renamingIdentifier: String?) {
+    self.name = name
+    canonicalName = renamingIdentifier ?? name
+    isSet = renamingIdentifier != nil
+  }
+
+  /// Whether both names are the same, set or not.
+  static func == (a: Identity, b: Identity) -> Bool { a.name == b.name && a.canonicalName == b.canonicalName }
 }
 
 /// For each of `new` the place of its match in `old`; none of `old` is matched twice.
@@ -121,7 +129,9 @@ struct Identity: Equatable {
 /// An identifier that the new model sets comes before a name, and a name before an identifier that is only the name. So
 /// a new property may have the former name of another one: the values of `fullName`, which was `name`, do not go to it.
 ///
-/// 1. with an identifier that is set: the part with the same name and identifier, then that with the same identifier,
+/// 1. with an identifier that is set: the part with the same name and identifier, then that with the same identifier;
+///    but not if its own name and the name that the identifier is are there before and after, because nothing is renamed
+///    then,
 /// 2. the part with the same name,
 /// 3. the part with an identifier that is the name.
 func matchIdentities(_ new: [Identity], _ old: [Identity]) -> [Int?] {
@@ -135,12 +145,12 @@ func matchIdentities(_ new: [Identity], _ old: [Identity]) -> [Int?] {
     kept += 1
   }
   if kept == new.count { return matches }
-  let renamed = new.indices.filter { matches[$0] == nil && new[$0].isRenamed }
-  if renamed.isEmpty {
+  let identified = new.indices.filter { matches[$0] == nil && new[$0].isSet }
+  if identified.isEmpty {
     if kept == old.count { return matches }
   } else {
     // A part with an identifier may take another one's place.
-    for index in new.indices where matches[index] != nil && !new[index].isRenamed {
+    for index in new.indices where matches[index] != nil && !new[index].isSet {
       matches[index] = nil
       isTaken[index] = false
     }
@@ -150,7 +160,7 @@ func matchIdentities(_ new: [Identity], _ old: [Identity]) -> [Int?] {
   for index in old.indices where !isTaken[index] {
     byName[old[index].name] = index
     // That with the identifier comes before that with the name.
-    if let other = byCanonicalName[old[index].canonicalName], old[other].isRenamed, !old[index].isRenamed { continue }
+    if let other = byCanonicalName[old[index].canonicalName], old[other].isSet, !old[index].isSet { continue }
     byCanonicalName[old[index].canonicalName] = index
   }
   func match(_ index: Int, _ candidate: Int?) {
@@ -158,12 +168,17 @@ func matchIdentities(_ new: [Identity], _ old: [Identity]) -> [Int?] {
     matches[index] = candidate
     isTaken[candidate] = true
   }
-  for index in renamed {
+  for index in identified {
     guard let candidate = byName[new[index].name], old[candidate] == new[index] else { continue }
     match(index, candidate)
   }
-  for index in renamed { match(index, byCanonicalName[new[index].canonicalName]) }
+  let plain = Set(new.lazy.filter { !$0.isSet }.map { $0.name })
+  for index in identified {
+    guard let candidate = byCanonicalName[new[index].canonicalName] else { continue }
+    if !old[candidate].isSet, plain.contains(old[candidate].name), byName[new[index].name] != nil { continue }
+    match(index, candidate)
+  }
   for index in new.indices { match(index, byName[new[index].name]) }
-  for index in new.indices where !new[index].isRenamed { match(index, byCanonicalName[new[index].canonicalName]) }
+  for index in new.indices where !new[index].isSet { match(index, byCanonicalName[new[index].canonicalName]) }
   return matches
 }

@@ -17,8 +17,8 @@ public struct SchemaDifference: Sendable, Equatable {
   @_optimize(none)
   public init(from old: Schema, to new: Schema) {
     let matches = matchIdentities(
-      new.entities.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
-      old.entities.map { Identity(name: $0.name, canonicalName: $0.canonicalName) })
+      new.entities.map { Identity($0.name, $0.renamingIdentifier) },
+      old.entities.map { Identity($0.name, $0.renamingIdentifier) })
     var isTaken = [Bool](repeating: false, count: old.entities.count)
     for (place, entity) in new.entities.enumerated() {
       guard let match = matches[place] else {
@@ -120,8 +120,8 @@ public struct EntityDifference: Sendable, Equatable {
   @_optimize(none)
   private mutating func compareAttributes(_ old: [AttributeSchema], _ new: [AttributeSchema], prefix: String) {
     let matches = matchIdentities(
-      new.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
-      old.map { Identity(name: $0.name, canonicalName: $0.canonicalName) })
+      new.map { Identity($0.name, $0.renamingIdentifier) },
+      old.map { Identity($0.name, $0.renamingIdentifier) })
     var isTaken = [Bool](repeating: false, count: old.count)
     for (place, attribute) in new.enumerated() {
       let path = prefix + attribute.name
@@ -182,8 +182,8 @@ public struct EntityDifference: Sendable, Equatable {
   @_optimize(none)
   private mutating func compareRelationships(_ old: [RelationshipSchema], _ new: [RelationshipSchema]) {
     let matches = matchIdentities(
-      new.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
-      old.map { Identity(name: $0.name, canonicalName: $0.canonicalName) })
+      new.map { Identity($0.name, $0.renamingIdentifier) },
+      old.map { Identity($0.name, $0.renamingIdentifier) })
     var isTaken = [Bool](repeating: false, count: old.count)
     for (place, relationship) in new.enumerated() {
       guard let match = matches[place] else {

@@ -39,17 +39,21 @@ struct NaiveMigration {
   // MARK: What matches
 
   /// By the place of a new one the old one that it is; none twice. A missing identifier is the name. A new one with an
-  /// identifier of its own goes by that first, to an old one with the same name, the same identifier or, last, the name.
+  /// identifier of its own goes by that first, to an old one with the same name, the same identifier or, last, the name,
+  /// unless that name and its own are plain names before and after.
   /// Then names count, then identifiers that only old ones have.
   private static func pair<T>(
     _ new: [T], _ old: [T], _ name: (T) -> String, _ identifier: (T) -> String?
   ) -> [Int: T] {
-    typealias Label = (name: String, key: String)
-    let labels = new.map { Label(name($0), identifier($0) ?? name($0)) }
-    let before = old.map { Label(name($0), identifier($0) ?? name($0)) }
+    typealias Label = (name: String, key: String, isSet: Bool)
+    let labels = new.map { Label(name($0), identifier($0) ?? name($0), identifier($0) != nil) }
+    let before = old.map { Label(name($0), identifier($0) ?? name($0), identifier($0) != nil) }
+    let plain = Set(labels.filter { !$0.isSet }.map { $0.name })
+    let names = Set(before.map { $0.name })
     let rules: [(Label, Label) -> Bool] = [
-      { $0.key != $0.name && $0 == $1 }, { $0.key != $0.name && $0.key == $1.key && $1.key != $1.name },
-      { $0.key != $0.name && $0.key == $1.key }, { $0.name == $1.name }, { $0.key == $1.key },
+      { $0.isSet && $0.name == $1.name && $0.key == $1.key }, { $0.isSet && $0.key == $1.key && $1.isSet },
+      { $0.isSet && $0.key == $1.key && !(plain.contains($1.name) && names.contains($0.name)) },
+      { $0.name == $1.name }, { $0.key == $1.key },
     ]
     var result: [Int: T] = [:]
     var free = Array(old.indices)

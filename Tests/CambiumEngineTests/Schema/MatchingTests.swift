@@ -40,6 +40,20 @@ import Testing
     #expect(try matches("fullName<name", "fullName<name title<name") == "fullName=fullName title=new")
   }
 
+  /// An identifier may be set although it is the name.
+  @Test func anIdentifierThatIsSetMayBeTheName() throws {
+    #expect(try matches("value<number", "number<number value") == "number=value value=new")
+    #expect(try matches("value<number", "number value") == "number=new value=value")
+  }
+
+  /// An identifier that is added later renames nothing: both names stay where they are.
+  @Test func namesThatAreThereBeforeAndAfterStay() throws {
+    #expect(try matches("fullName name", "fullName<name name") == "fullName=fullName name=name")
+    #expect(try matches("name x fullName", "x fullName<name name") == "x=x fullName=fullName name=name")
+    // No such name stays as it is in an exchange.
+    #expect(try matches("a b", "a<b b<a x") == "a=b b=a x=new")
+  }
+
   @Test func aNameComesBeforeAnIdentifierThatIsOnlyTheName() throws {
     #expect(try matches("fullName<name", "fullName name") == "fullName=fullName name=new")
     #expect(try matches("fullName<name", "name fullName") == "name=new fullName=fullName")
