@@ -131,7 +131,7 @@ let package = Package(
       name: "CambiumToolTests", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem", "CambiumTool"]),
     .testTarget(
       name: "CambiumGeneratorTests",
-      dependencies: ["CambiumEngine", "CambiumGenerator", "CambiumModelFiles", "CambiumModels"],
+      dependencies: ["CambiumEngine", "CambiumGenerateTool", "CambiumGenerator", "CambiumModelFiles", "CambiumModels"],
       exclude: ["Golden", "Models", "refusals.tsv"], swiftSettings: notOptimized),
     .testTarget(name: "FlightLogTests", dependencies: ["Cambium", "CambiumTesting", "FlightLog"]),
     .testTarget(

@@ -43,7 +43,7 @@ public struct CodeVersion: Sendable {
   }
 
   /// Returns a sentence if a model has several versions, and nothing says which of them is the current one.
-  public static func problem(ofCurrent current: String?, among names: [String]) -> String? {
+  package static func problem(ofCurrent current: String?, among names: [String]) -> String? {
     if names.count < 2 || current.map({ names.contains($0) }) ?? false { return nil }
     return "nothing says which version is the current one; choose it in the model editor (.xccurrentversion)"
   }

@@ -12,7 +12,7 @@ public struct Refusal: Equatable, Sendable {
   public var remedy: String
 
   /// A finding in a model of one version.
-  public init(_ entity: String?, _ property: String?, _ reason: String, _ remedy: String) {
+  package init(_ entity: String?, _ property: String?, _ reason: String, _ remedy: String) {
     self.entity = entity
     self.property = property
     self.reason = reason
@@ -39,7 +39,7 @@ public struct Refusals: Error, Equatable, Sendable, CustomStringConvertible {
   public let all: [Refusal]
 
   /// Findings of a caller.
-  public init(all: [Refusal]) { self.all = all }
+  package init(all: [Refusal]) { self.all = all }
 
   /// One line for each finding.
   public var description: String { all.map { $0.description }.joined(separator: "\n") }

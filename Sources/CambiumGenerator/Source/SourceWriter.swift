@@ -39,9 +39,9 @@ public struct SourceFile: Equatable, Sendable {
   /// The content of the file.
   public var text: String { SourceFile.text(heading: heading, imports: imports, bodies: [lines]) }
   /// The first line of the file, without the marks of a comment. It names the model's file.
-  public let heading: String
+  package let heading: String
   /// The beginning of every heading.
-  public static let origin = "Made by 'cambium generate'"
+  package static let origin = "Made by 'cambium generate'"
 
   static func text(heading: String, imports: [String], bodies: [[String]]) -> String {
     var result = ["// \(heading)", ""] + imports.map { "import \($0)" }

@@ -1,12 +1,12 @@
 /// The folder of one version of a model, as Xcode keeps it: `Name.xcdatamodel` with the file `contents`.
-public enum XcodeFolder {
+package enum XcodeFolder {
   /// Returns a sentence if a version must not be written into a folder, because a folder of versions with a file
   /// `contents` is taken for one version, and hides the others. `nil` if the folder will do.
   ///
   /// - Parameters:
   ///   - path: The folder, which need not exist.
   ///   - names: The names in the folder; `nil` if there is no such folder.
-  public static func problem(of path: String, names: [String]?) -> String? {
+  package static func problem(of path: String, names: [String]?) -> String? {
     var path = path
     while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path = String(path.dropLast()) }
     guard path.hasSuffix(".xcdatamodeld") || names?.contains(where: { $0.hasSuffix(".xcdatamodel") }) ?? false else {
