@@ -137,7 +137,7 @@ import typealias CambiumCoreData.NSSortDescriptor
     do {
       try context.save()
       Issue.record("saved")
-    } catch let error where (error as NSError).code == 1 {
+    } catch let error where (error as NSError).code == -7 {
       Issue.record(error)
     } catch {
       let failure = error as NSError
