@@ -29,6 +29,27 @@ import Testing
     ),
     ("let a = Item(context: c), b = D(context: c)", "let a = Item(context: c), b = D(context: c)"),
     ("convenience init(x: X) { self.init(context: c) }", "convenience init(x: X) { self.init(context: c) }"),
+    (
+      "let s = NSSortDescriptor(key: a, ascending: true, selector: #selector(NSString.caseInsensitiveCompare(_:)))",
+      "let s = NSSortDescriptor(key: a, ascending: true, comparator: .caseInsensitive)"
+    ),
+    (
+      "let s = NSSortDescriptor(key: a, ascending: b, selector: #selector(NSDate.compare(_:)))",
+      "let s = NSSortDescriptor(key: a, ascending: b)"
+    ),
+    (
+      "let s = NSSortDescriptor(key: a, ascending: b, selector: #selector(NSString.localizedStandardCompare))",
+      "let s = NSSortDescriptor(key: a, ascending: b, "
+        + "comparator: FetchSortComparator(name: \"localizedStandardCompare\") { $0.localizedStandardCompare($1) })"
+    ),
+    (
+      "extension NSPredicate { convenience init(a: A) {}; class func f() {}; public class var x: Int { 1 } }",
+      "extension NSPredicate { init(a: A) {}; static func f() {}; public static var x: Int { 1 } }"
+    ),
+    (
+      "extension A { convenience init(a: A) {}; class func f() {} }",
+      "extension A { convenience init(a: A) {}; class func f() {} }"
+    ),
     ("let u = UndoManager()", "let u = UndoManager()"),
     (
       "func f() { let d = NSExpressionDescription(); d.name = x }",

@@ -14,6 +14,8 @@ package enum SourceMover {
     FoundationErrors.run(&move)
     Initializers.run(&move)
     GenericObjects.run(&move)
+    SortSelectors.run(&move)
+    StructureExtensions.run(&move)
     StoredEnumerations.run(&move)
     RequestResults.run(&move)
     Replacements.run(&move)

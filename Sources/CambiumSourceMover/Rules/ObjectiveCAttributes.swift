@@ -96,7 +96,9 @@ enum ObjectiveCAttributes {
     let source = move.source
     let replaced = ObserverSelectors.calls(in: move.structure).map { $0.tokens }
     for index in source.tokens.indices where source.tokens[index].text == "#selector" {
-      if replaced.contains(where: { $0.contains(index) }) || KeyPathLiterals.isLiteral(selector: index, source) {
+      if replaced.contains(where: { $0.contains(index) }) || KeyPathLiterals.isLiteral(selector: index, source)
+        || SortSelectors.isReplaced(index, source)
+      {
         continue
       }
       guard let open = source[index + 1], open.isOpen("("), let close = open.partner else { continue }
