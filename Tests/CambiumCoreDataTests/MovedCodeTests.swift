@@ -2,9 +2,6 @@ import CambiumCoreData
 import Foundation
 import Testing
 
-import typealias CambiumCoreData.NSPredicate
-import typealias CambiumCoreData.NSSortDescriptor
-
 /// The forms that `cambium migrate-source` writes: they compile beside Foundation, and do what Core Data's forms do.
 @Suite struct MovedCodeTests {
   enum Genre: Int16, AttributeRepresentable { case fiction, travel }

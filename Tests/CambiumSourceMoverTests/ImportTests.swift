@@ -19,8 +19,7 @@ import Testing
     ),
     (
       "import CoreData\nimport A\nlet a: NSPredicate, b: NSSortDescriptor",
-      "import CambiumCoreData\nimport typealias CambiumCoreData.NSPredicate\n"
-        + "import typealias CambiumCoreData.NSSortDescriptor\nimport A\nlet a: NSPredicate, b: NSSortDescriptor"
+      "import CambiumCoreData\nimport A\nlet a: NSPredicate, b: NSSortDescriptor"
     ),
     ("import CoreData\nlet a: NSPredicate", "import CambiumCoreData\nlet a: NSPredicate"),
     (
@@ -47,8 +46,7 @@ import Testing
     let entity = "import CoreData\nclass Item: NSManagedObject {}"
     #expect(
       moved("import SwiftUI\nlet a: [Item], b: NSPredicate", beside: [entity]).text
-        == "import SwiftUI\nimport CambiumCoreData\nimport typealias CambiumCoreData.NSPredicate\n"
-        + "let a: [Item], b: NSPredicate"
+        == "import SwiftUI\nimport CambiumCoreData\nlet a: [Item], b: NSPredicate"
     )
     #expect(moved("extension Item {}", beside: [entity]).text == "import CambiumCoreData\n\nextension Item {}")
     #expect(moved("let a: [Item]", beside: [entity]).text == "let a: [Item]")

@@ -27,7 +27,6 @@ enum Imports {
     var added: [String] = []
     if end == nil { added.append("import CambiumCoreData") }
     let others = imports.filter { found in !unneeded.contains { $0.start == found.start } }
-    added += ClashingNames.imports(of: source, other: others.map { $0.module })
     if !imports.contains(where: { $0.module == networking }), usesNetworking(source) {
       added.append(
         ["#if canImport(\(networking))", "import \(networking)", "#endif"].joined(separator: source.lineEnd))
@@ -81,25 +80,5 @@ enum Imports {
           isConditional: conditions > 0))
     }
     return result
-  }
-}
-
-/// Names that CambiumCoreData and Foundation both have: an import of the name itself decides for CambiumCoreData's.
-enum ClashingNames {
-  /// The imports that a source needs.
-  static func imports(of source: SourceText, other modules: [String]) -> [String] {
-    // Without another import only CambiumCoreData brings Foundation, and hides its names.
-    guard modules.contains(where: { $0 != "CoreData" && $0 != "CambiumCoreData" }) else { return [] }
-    let used = Set(
-      source.tokens.indices.filter { index in
-        source.tokens[index].kind == .word && source[index - 1]?.isMark(".") != true
-      }.map { source.tokens[$0].text })
-    let imported = Set(
-      source.tokens.indices.filter { index in
-        source[index - 1]?.isMark(".") == true && source[index - 2]?.isWord("CambiumCoreData") == true
-      }.map { source.tokens[$0].text })
-    return CoreDataNames.sharedWithFoundation.intersection(used).subtracting(imported).sorted().map {
-      "import typealias CambiumCoreData.\($0)"
-    }
   }
 }
