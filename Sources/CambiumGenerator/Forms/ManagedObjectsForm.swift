@@ -31,7 +31,7 @@ struct ManagedObjectsForm {
     let name = FormContext.className(of: entity)
     let isParent = context.index.hasChildren(entity.name)
     let parent = entity.parent.flatMap { context.index.entity($0) }.map { FormContext.className(of: $0) }
-    // A subclass has the paths of its superclass, and cannot have others.
+    // The paths of a superclass are those of its subclasses as well, without what these add.
     var paths = parent == nil ? "@ManagedPaths " : ""
     let members = entity.attributes.map { $0.name } + entity.relationships.map { $0.name }
     if let taken = members.first(where: { ["paths", "predicateKeyPaths"].contains($0) }), parent == nil {
