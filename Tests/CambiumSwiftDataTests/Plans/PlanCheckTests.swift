@@ -199,7 +199,8 @@ private enum Mistaken: VersionedSchema {
   @Test func stagesCanBeInferred() {
     expect(
       refusal([People1.self, Numbered.self], [stage(People1.self, Numbered.self)], container: Numbered.self),
-      "a stage from 1.0.0 (People1) to 5.0.0 (Numbered) that cannot be made", "Person.name", "Put a version between")
+      "a stage from 1.0.0 (People1) to 5.0.0 (Numbered) that cannot be made", "Person.name",
+      "by originalName. Put a version between")
     expect(
       refusal([People1.self, Mistaken.self], [stage(People1.self, Mistaken.self)], container: Mistaken.self),
       "an originalName that names nothing", "'nmae'", "Person.fullName")

@@ -38,7 +38,10 @@ extension CheckedPlan {
       do throws(EngineError) { _ = try SchemaMapping.infer(from: version.source, to: next.stored) } catch {
         var reasons = "\(error)"
         if case .notInferable(let obstacles) = error {
-          let texts = obstacles.map { "\($0)".replacing("renaming identifier", with: "originalName") }
+          let texts = obstacles.map {
+            "\($0)".replacing("a renaming identifier", with: "originalName").replacing(
+              "renaming identifier", with: "originalName")
+          }
           reasons = texts.joined(separator: "; ")
         }
         throw refused(
