@@ -70,7 +70,7 @@ import Testing
     ("let c = NSPersistentCloudKitContainer(name: x)", "2: NSPersistentCloudKitContainer"),
     ("let t = NSXMLStoreType", "2: NSXMLStoreType"),
     ("let p = NSPredicate(block: f)", "2: NSPredicate(block:"),
-    ("let b = p.evaluate(with: x)", "2: evaluate(with:"),
+    ("let b = p.evaluate(with: x)", "2: evaluate"),
     ("let u = b.url(forResource: n, withExtension: \"momd\")", "2: momd"),
     ("struct S { @FetchRequest(sortDescriptors: []) var items: R }", "2: @FetchRequest"),
     ("class C: NSManagedObjectContext {}", "2: class C: NSManagedObjectContext"),

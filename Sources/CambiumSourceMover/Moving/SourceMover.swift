@@ -19,6 +19,7 @@ package enum SourceMover {
     StoredEnumerations.run(&move)
     RequestResults.run(&move)
     Replacements.run(&move)
+    ThrowingCalls.run(&move)
     LeftNames.run(&move)
     Imports.run(&move)
     return move.result()

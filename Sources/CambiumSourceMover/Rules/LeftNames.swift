@@ -155,7 +155,6 @@ enum LeftNames {
 
   /// Members, behind a dot.
   private static let members: [String: Cause] = [
-    "versionChecksum": throwing, "entityVersionHashesByName": throwing, "versionHash": throwing,
     "faultingState": Cause("objects have no such number", "use isFault"),
     "usesStoreSpecificMigrationManager": Cause("a migration manager always makes another file", "remove it"),
     "cloudKitContainerOptions": cloudKit, "compoundIndexes": Cause("these indexes are of old models", "use indexes"),
@@ -166,12 +165,8 @@ enum LeftNames {
   /// Calls, with their first label.
   private static let calls: [String: Cause] = [
     "NSPredicate(block:": Cause("a predicate has no block", "fetch, then filter the objects"),
-    "NSExpression(forConstantValue:": throwing, "NSExpression(format:": throwing,
-    "withSubstitutionVariables(_:": throwing, "setElements(_:": throwing,
-    "fetchRequestFromTemplate(withName:": throwing, "objectIDs(forRelationshipNamed:": throwing,
-    "detectConflicts(for:": throwing, "currentPersistentHistoryToken(fromStores:": throwing,
     "NSMappingModel(contentsOf:": mappingFiles, "NSMappingModel(from:": mappingFiles,
-    "evaluate(with:": throwing, "setMetadata(_:": throwing, "destinationInstances(forEntityMappingName:": throwing,
+    "setMetadata(_:": throwing,
     "NSPredicate(format:arguments:": Cause("a predicate takes no C list of arguments", "pass an argumentArray"),
   ]
 }
