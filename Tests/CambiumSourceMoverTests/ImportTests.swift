@@ -50,6 +50,13 @@ import Testing
     )
     #expect(moved("extension Item {}", beside: [entity]).text == "import CambiumCoreData\n\nextension Item {}")
     #expect(moved("let a: [Item]", beside: [entity]).text == "let a: [Item]")
+    #expect(
+      moved("import Foundation\nextension NSPredicate {}", beside: [entity]).text
+        == "import Foundation\nimport CambiumCoreData\nimport typealias CambiumCoreData.NSPredicate\nextension NSPredicate {}"
+    )
+    // One that tests a text is Foundation's.
+    let test = "import Foundation\nlet a = NSPredicate(format: b).evaluate(with: c)"
+    #expect(moved(test, beside: [entity]).text == test)
   }
 
   @Test func modulesOfApplePlatformsAreReported() {

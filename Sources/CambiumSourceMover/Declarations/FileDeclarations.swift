@@ -25,6 +25,9 @@ struct FileDeclarations {
   /// The methods that `#selector` names.
   var selectors: Set<String> = []
 
+  /// Whether the file imports Core Data, or CambiumCoreData.
+  var importsCoreData = false
+
   init(_ structure: SourceStructure) {
     let source = structure.source
     for scope in structure.scopes {
@@ -57,6 +60,9 @@ struct FileDeclarations {
         open.isOpen("("), let end = open.partner
       {
         for inner in source.tokens[(index + 1)..<end] where inner.kind == .word { selectors.insert(inner.text) }
+      }
+      if token.isWord("import"), ["CoreData", "CambiumCoreData"].contains(source[index + 1]?.text) {
+        importsCoreData = true
       }
       if token.isWord("typealias"), let name = source[index + 1], name.kind == .word,
         source[index + 2]?.isMark("=") == true

@@ -8,6 +8,8 @@ package struct Folder {
   private(set) var types: Set<String> = []
   private(set) var selectors: Set<String> = []
   private(set) var managedProperties: [String: [String: String]] = [:]
+  /// Whether a source imports Core Data, or CambiumCoreData.
+  private(set) var hasCoreData = false
   private var aliases: [String: String] = [:]
   private var conformances: [String: [String]] = [:]
   private var relationships: [String: [String: ModelDocument.Relationship]] = [:]
@@ -20,6 +22,7 @@ package struct Folder {
     for file in files {
       let declarations = FileDeclarations(SourceStructure(SourceText(file)))
       classes += declarations.classes
+      hasCoreData = hasCoreData || declarations.importsCoreData
       for declared in declarations.enums where enums[declared.name] == nil { enums[declared.name] = declared }
       types.formUnion(declarations.types)
       selectors.formUnion(declarations.selectors)

@@ -24,11 +24,15 @@ enum CoreDataNames {
     "NSCompoundPredicate", "NSExpression", "NSPredicate", "NSSortDescriptor",
   ]
 
-  /// Whether a source imports Core Data, uses it, or extends a class of managed objects.
+  /// Whether a source imports Core Data, uses it, or extends a class of managed objects. In a folder with Core Data, a
+  /// source with predicates and orders belongs to it as well.
   static func isMentioned(in move: FileMove) -> Bool {
     let source = move.source
     var hasSharedName = false
+    var hasKeyPath = false
     var hasManagedClass = false
+    // A predicate that tests values by itself, such as a text, is Foundation's.
+    var testsValues = false
     for (index, token) in source.tokens.enumerated() {
       switch token.kind {
       case .attribute where token.text == "@NSManaged": return true
@@ -39,11 +43,13 @@ enum CoreDataNames {
         }
         if sharedWithFoundation.contains(token.text) { hasSharedName = true }
         if move.folder.managedClasses.contains(token.text) { hasManagedClass = true }
-      case .hashWord where token.text == "#keyPath": hasSharedName = true
+        if token.text == "evaluate", source[index - 1]?.isMark(".") == true { testsValues = true }
+      case .hashWord where token.text == "#keyPath": hasKeyPath = true
       default: break
       }
     }
-    if hasSharedName && hasManagedClass { return true }
+    if (hasSharedName || hasKeyPath) && hasManagedClass { return true }
+    if hasSharedName && move.folder.hasCoreData && !testsValues { return true }
     return move.structure.scopes.contains {
       move.folder.managedClasses.contains($0.lastName) || move.folder.storedEnums.contains($0.lastName)
     }
