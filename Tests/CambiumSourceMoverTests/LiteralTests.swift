@@ -16,6 +16,17 @@ import Testing
     ("#keyPath(Item.`default`)", "\"default\""),
     ("#keyPath( Item . name )", "\"name\""),
     ("\"\\(#keyPath(Item.name)) == %@\"", "\"\\(\"name\") == %@\""),
+    (
+      "NSSortDescriptor(keyPath: \\Item.list.name, ascending: true)",
+      "NSSortDescriptor(key: \"list.name\", ascending: true)"
+    ),
+    (
+      "NSSortDescriptor(keyPath: \\Item.list?.name, ascending: a)", "NSSortDescriptor(key: \"list.name\", ascending: a)"
+    ),
+    ("NSSortDescriptor(keyPath: \\.name, ascending: true)", "NSSortDescriptor(key: \"name\", ascending: true)"),
+    ("NSSortDescriptor(keyPath: path, ascending: true)", "NSSortDescriptor(keyPath: path, ascending: true)"),
+    ("NSSortDescriptor(keyPath: \\Item[0], ascending: true)", "NSSortDescriptor(keyPath: \\Item[0], ascending: true)"),
+    ("NSExpression(forKeyPath: \\Item.price)", "NSExpression(forKeyPath: \"price\")"),
     ("NSStringFromSelector(#selector(getter: name))", "\"name\""),
     ("NSStringFromSelector(#selector(getter: Item.name))", "\"name\""),
   ])

@@ -1,7 +1,9 @@
 /// Replaces `#keyPath(Item.list.name)` with `"list.name"`, and `NSStringFromSelector(#selector(getter: Item.name))`
-/// with `"name"`.
+/// with `"name"`. Orders and expressions with Swift's key paths get a name as well, because the classes of moved sources
+/// do not list their key paths.
 enum KeyPathLiterals {
   static func run(_ move: inout FileMove) {
+    rewriteKeyPaths(&move)
     let source = move.source
     for index in source.tokens.indices where source.tokens[index].text == "#keyPath" {
       guard let open = source[index + 1], open.isOpen("("), let close = open.partner,
@@ -18,6 +20,32 @@ enum KeyPathLiterals {
         let close = source[index + 1]?.partner, let name = source[close - 1]
       else { continue }
       move.replace((index - 2)...end, with: "\"\(name.text)\"")
+    }
+  }
+
+  /// Replaces `NSSortDescriptor(keyPath: \Item.list.name` with `NSSortDescriptor(key: "list.name"`, and
+  /// `NSExpression(forKeyPath: \Item.name` with `NSExpression(forKeyPath: "name"`.
+  private static func rewriteKeyPaths(_ move: inout FileMove) {
+    let labels = ["NSSortDescriptor": ("keyPath", "key"), "NSExpression": ("forKeyPath", "forKeyPath")]
+    let source = move.source
+    for index in source.tokens.indices {
+      guard let (label, newLabel) = labels[source.tokens[index].text], source[index + 1]?.isOpen("(") == true,
+        source[index + 2]?.isWord(label) == true, source[index + 3]?.isMark(":") == true,
+        source[index + 4]?.isMark("\\") == true
+      else { continue }
+      var names: [String] = []
+      var next = index + 5
+      if source[next]?.isMark(".") == true { next += 1 }
+      while let name = source[next], name.kind == .word {
+        names.append(name.text)
+        next += 1
+        while source[next]?.isMark("?") == true || source[next]?.isMark("!") == true { next += 1 }
+        guard source[next]?.isMark(".") == true else { break }
+        next += 1
+      }
+      guard let end = source[next], end.isMark(",") || end.isClose(")"), !names.isEmpty else { continue }
+      let keys = properties(names, move.folder)
+      move.replace((index + 2)...(next - 1), with: "\(newLabel): \"\(keys.joined(separator: "."))\"")
     }
   }
 
