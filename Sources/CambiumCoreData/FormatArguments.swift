@@ -21,6 +21,7 @@
   extension Decimal: FormatArgument, @retroactive CVarArg, @retroactive _CVarArgObject {}
   extension Set: FormatArgument, @retroactive CVarArg, @retroactive _CVarArgObject {}
   extension Array: FormatArgument, @retroactive CVarArg, @retroactive _CVarArgObject {}
+  extension Dictionary: FormatArgument, @retroactive CVarArg, @retroactive _CVarArgObject {}
   extension NSNumber: FormatArgument, @retroactive CVarArg, @retroactive _CVarArgObject {}
   extension NSDate: FormatArgument, @retroactive CVarArg, @retroactive _CVarArgObject {}
   extension NSUUID: FormatArgument, @retroactive CVarArg, @retroactive _CVarArgObject {}
@@ -29,6 +30,8 @@
   extension NSNull: FormatArgument, @retroactive CVarArg, @retroactive _CVarArgObject {}
   extension NSArray: FormatArgument, @retroactive CVarArg, @retroactive _CVarArgObject {}
   extension NSSet: FormatArgument, @retroactive CVarArg, @retroactive _CVarArgObject {}
+  extension NSDictionary: FormatArgument, @retroactive CVarArg, @retroactive _CVarArgObject {}
+  extension NSError: FormatArgument, @retroactive CVarArg, @retroactive _CVarArgObject {}
   extension NSOrderedSet: FormatArgument, @retroactive CVarArg, @retroactive _CVarArgObject {}
   extension ManagedObject: FormatArgument {}
   extension ManagedObjectID: FormatArgument {}

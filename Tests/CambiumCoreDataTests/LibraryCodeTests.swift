@@ -210,6 +210,10 @@ enum LibraryStack {
     #expect(try count(NSPredicate(format: "SELF == %@ OR identifier == %@", book.objectID, UUID() as CVarArg)) == 1)
     #expect(try count(NSPredicate(format: "author == %@ AND bought > %@", author as CVarArg, day as CVarArg)) == 1)
     #expect(throws: CambiumError.self) { try count(NSPredicate()) }
+    // As logs of errors are written.
+    let error = NSError(domain: "Shelf", code: 7, userInfo: ["reason": "full"])
+    let line = String(format: "%@, %@", error, error.userInfo)
+    #expect(line.contains("Shelf") && line.contains("full"))
     #expect(String(format: "%@", book.identifier as CVarArg) == book.identifier.uuidString)
     let template = NSPredicate(format: "copies < $MOST")
     #expect(try count(template.withSubstitutionVariables(["MOST": 1])) == 1)
