@@ -38,7 +38,7 @@ public struct DeferredTask: Sendable, Equatable {
 
   /// What there is to do, without how much of it.
   @_optimize(none)
-  package var subject: String {
+  public var subject: String {
     switch kind {
     case .rewriteRows: "rewrite the rows of \(entity), which are as an earlier model had them"
     case .buildIndex: "build index \(entity).\(index ?? "")"

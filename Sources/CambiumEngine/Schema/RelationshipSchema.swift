@@ -43,7 +43,7 @@ public struct RelationshipSchema: Equatable, Sendable {
   public var userInfo: [UserInfoEntry] = []
 
   /// Whether an object needs a destination when it is saved or migrated.
-  package var needsDestination: Bool { !isOptional && (!isToMany || minimumCount > 0) }
+  public var needsDestination: Bool { !isOptional && (!isToMany || minimumCount > 0) }
 
   /// Describes a to-one relationship; the rest is set on the result.
   public init(_ name: String, to destination: String, inverse: String? = nil) {

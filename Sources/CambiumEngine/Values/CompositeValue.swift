@@ -11,8 +11,8 @@ public struct CompositeValue: Hashable, Sendable, ExpressibleByDictionaryLiteral
   /// A composite without elements.
   public init() { self.init(distinct: [], []) }
 
-  /// A composite without elements, with room for as many.
-  package init(capacity: Int) {
+  /// A composite without elements, with room for as many, so that adding them one by one copies nothing.
+  public init(capacity: Int) {
     self.init(distinct: [], [])
     names.reserveCapacity(capacity)
     values.reserveCapacity(capacity)
