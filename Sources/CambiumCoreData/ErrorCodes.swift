@@ -8,6 +8,8 @@ public let NSDetailedErrorsKey = "NSDetailedErrors"
 public let NSValidationObjectErrorKey = "NSValidationErrorObject"
 /// The key of the property's name.
 public let NSValidationKeyErrorKey = "NSValidationErrorKey"
+/// The key of the value that breaks a rule of the model, for the errors that are about a value.
+public let NSValidationValueErrorKey = "NSValidationErrorValue"
 /// The key of the identifiers of all objects in question; Core Data has the objects.
 public let NSAffectedObjectsErrorKey = "NSAffectedObjectsErrorKey"
 /// The key of the files in question; Core Data has the stores.

@@ -52,8 +52,7 @@ import Testing
     #expect(moved("let a: [Item]", beside: [entity]).text == "let a: [Item]")
     #expect(
       moved("import Foundation\nextension NSPredicate {}", beside: [entity]).text
-        == "import Foundation\nimport CambiumCoreData\nimport typealias CambiumCoreData.NSPredicate\n"
-        + "extension NSPredicate {}"
+        == "import Foundation\nimport CambiumCoreData\nextension NSPredicate {}"
     )
     // One that tests a text is Foundation's.
     let test = "import Foundation\nlet a = NSPredicate(format: b).evaluate(with: c)"

@@ -5,8 +5,16 @@ import Testing
 /// Requests, single names, and what is left.
 @Suite struct OtherRuleTests {
   @Test(arguments: [
-    ("let r = NSFetchRequest<NSDictionary>(entityName: x)", "let r = NSFetchRequest<[String: Any]>(entityName: x)"),
-    ("let r: NSFetchRequest<NSNumber>", "let r: NSFetchRequest<Int>"),
+    ("let r = NSFetchRequest<NSDictionary>(entityName: x)", "let r = NSFetchRequest<NSDictionary>(entityName: x)"),
+    ("let r: NSFetchRequest<NSNumber>", "let r: NSFetchRequest<NSNumber>"),
+    (
+      "let a = entity.userInfo?[key], b = manager.userInfo?.count",
+      "let a = entity.userInfo[key], b = manager.userInfo.count"
+    ),
+    (
+      "let a = notification.userInfo?[key], b = f().userInfo?[key]",
+      "let a = notification.userInfo?[key], b = f().userInfo?[key]"
+    ),
     ("let r: NSFetchRequest<any NSFetchRequestResult>", "let r: NSFetchRequest<NSFetchRequestResult>"),
     ("let r: NSFetchRequest<NSFetchRequestResult>", "let r: NSFetchRequest<NSFetchRequestResult>"),
     ("extension NSFetchRequestResult where Self: A {}", "extension FetchRequestResult where Self: A {}"),
@@ -52,12 +60,12 @@ import Testing
     ),
     ("let u = UndoManager()", "let u = UndoManager()"),
     (
-      "func f() { let d = NSExpressionDescription(); d.name = x }",
-      "func f() { var d = NSExpressionDescription(); d.name = x }"
+      "func f() { let d = NSPersistentHistoryChangeRequest(); d.name = x }",
+      "func f() { var d = NSPersistentHistoryChangeRequest(); d.name = x }"
     ),
     (
-      "func f() { let d = NSExpressionDescription(); g(d.name == x) }",
-      "func f() { let d = NSExpressionDescription(); g(d.name == x) }"
+      "func f() { let d = NSPersistentHistoryChangeRequest(); g(d.name == x) }",
+      "func f() { let d = NSPersistentHistoryChangeRequest(); g(d.name == x) }"
     ),
   ])
   func rewritten(text: String, result: String) { #expect(body(text) == result) }

@@ -18,6 +18,7 @@ package enum SourceMover {
     StructureExtensions.run(&move)
     StoredEnumerations.run(&move)
     RequestResults.run(&move)
+    OptionalUserInfo.run(&move)
     Replacements.run(&move)
     ThrowingCalls.run(&move)
     LeftNames.run(&move)

@@ -112,25 +112,20 @@ enum LeftNames {
     "read the .xcdatamodeld, or what 'cambium model compile' makes of it; NSPersistentContainer(name:) finds both")
   private static let cloudKit = Cause("there is no CloudKit", "use NSPersistentContainer")
   private static let ownStores = Cause("there are no stores of one's own", "import the data into a store of Cambium")
-  private static let fileTypes = Cause(
-    "there are no XML and binary stores", "use NSSQLiteStoreType or NSInMemoryStoreType")
   private static let iCloud = Cause("there is no iCloud", "remove it")
   private static let spotlight = Cause("there is no Spotlight", "remove it")
   private static let anyRequest = Cause("there is no type for all requests", "use the type of the request")
   private static let objectiveC = Cause("selectors need Objective-C", "use a closure, or a name as a string")
-  private static let transformer = Cause(
-    "there are no transformers of Foundation off Apple platforms", "write an AttributeTransformer")
   private static let locks = Cause("objects are no locks off Apple platforms", "use NSRecursiveLock")
   private static let throwing = Cause("this throws where Core Data raises", "call it with try")
 
   private static let names: [String: Cause] = [
     "NSPersistentCloudKitContainer": cloudKit, "NSPersistentCloudKitContainerOptions": cloudKit,
     "NSPersistentCloudKitContainerEvent": cloudKit, "NSAtomicStore": ownStores, "NSAtomicStoreCacheNode": ownStores,
-    "NSIncrementalStore": ownStores, "NSIncrementalStoreNode": ownStores, "NSXMLStoreType": fileTypes,
-    "NSBinaryStoreType": fileTypes, "NSPersistentStoreUbiquitousContentNameKey": iCloud,
+    "NSIncrementalStore": ownStores, "NSIncrementalStoreNode": ownStores,
+    "NSPersistentStoreUbiquitousContentNameKey": iCloud,
     "NSPersistentStoreUbiquitousContentURLKey": iCloud, "NSCoreDataCoreSpotlightDelegate": spotlight,
-    "NSCoreDataCoreSpotlightExporter": spotlight, "NSPersistentStoreRequest": anyRequest,
-    "NSPersistentStoreResult": anyRequest, "NSPersistentStoreAsynchronousResult": anyRequest,
+    "NSCoreDataCoreSpotlightExporter": spotlight, "NSPersistentStoreAsynchronousResult": anyRequest,
     "NSSaveChangesRequest": anyRequest,
     "NSFetchRequestExpression": Cause("there are no fetches within fetches", "fetch first, or write SUBQUERY"),
     "NSPersistentStoreFileProtectionKey": Cause(
@@ -140,14 +135,11 @@ enum LeftNames {
     "NSSQLiteErrorDomain": Cause("there is no SQLite", "remove it"),
     "NSValidationPredicateErrorKey": Cause(
       "errors of validation have no predicate", "read the message under NSLocalizedDescriptionKey"),
-    "NSValidationValueErrorKey": Cause(
-      "errors of validation have no value", "read the message under NSLocalizedDescriptionKey"),
     "autoreleasepool": Cause("there are no pools off Apple platforms", "put its block between #if canImport(Darwin)"),
     "shouldHandleInaccessibleFault": Cause("contexts do not ask about faults", "set shouldDeleteInaccessibleFaults"),
     "automaticallyNotifiesObservers": observing,
     "Selector": objectiveC, "NSSelectorFromString": objectiveC, "NSStringFromSelector": objectiveC,
-    "ValueTransformer": transformer, "NSSecureUnarchiveFromDataTransformer": transformer,
-    "NSValueTransformerName": transformer, "objc_sync_enter": locks, "objc_sync_exit": locks,
+    "objc_sync_enter": locks, "objc_sync_exit": locks,
   ]
 
   private static let mappingFiles = Cause(

@@ -37,7 +37,7 @@ enum Replacements {
   }
 
   private static let structures: Set<String> = [
-    "NSExpressionDescription", "NSPersistentHistoryChangeRequest", "NSEntityMapping", "NSPropertyMapping",
+    "NSPersistentHistoryChangeRequest", "NSEntityMapping", "NSPropertyMapping",
     "NSMappingModel",
   ]
 

@@ -1,7 +1,5 @@
-/// The results of fetch requests: Swift's values in the place of Foundation's, and `NSFetchRequestResult`, which is the
-/// class of all managed objects here and no protocol.
+/// The results of fetch requests: `NSFetchRequestResult` is the class of all managed objects here, and no protocol.
 enum RequestResults {
-  private static let results = ["NSDictionary": "[String: Any]", "NSNumber": "Int"]
   private static let requests: Set<String> = [
     "NSFetchRequest", "NSAsynchronousFetchRequest", "NSAsynchronousFetchResult",
   ]
@@ -12,9 +10,6 @@ enum RequestResults {
     for index in source.tokens.indices {
       let token = source.tokens[index]
       if requests.contains(token.text), source[index + 1]?.isMark("<") == true, let name = source[index + 2] {
-        if let result = results[name.text], source[index + 3]?.isMark(">") == true {
-          move.replace((index + 2)...(index + 2), with: result)
-        }
         if name.text == "NSFetchRequestResult" { hasUntypedRequest = true }
       }
       guard token.isWord("NSFetchRequestResult"), let before = source[index - 1] else { continue }
@@ -41,8 +36,8 @@ enum RequestResults {
   }
 
   private static let otherResults: [String: (what: String, type: String)] = [
-    "dictionaryResultType": ("dictionaries", "NSFetchRequest<[String: Any]>"),
+    "dictionaryResultType": ("dictionaries", "NSFetchRequest<NSDictionary>"),
     "managedObjectIDResultType": ("identifiers", "NSFetchRequest<NSManagedObjectID>"),
-    "countResultType": ("a count", "NSFetchRequest<Int>"),
+    "countResultType": ("a count", "NSFetchRequest<NSNumber>"),
   ]
 }

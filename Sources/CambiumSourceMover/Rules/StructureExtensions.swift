@@ -1,7 +1,7 @@
 /// Extensions of classes that are structures here have no `convenience` initializers and no `class` methods.
 enum StructureExtensions {
   private static let structures: Set<String> = [
-    "NSPredicate", "NSCompoundPredicate", "NSExpression", "NSExpressionDescription", "NSSortDescriptor",
+    "NSPredicate", "NSCompoundPredicate", "NSExpression", "NSSortDescriptor",
     "NSManagedObjectID", "NSPersistentHistoryChangeRequest", "NSPersistentHistoryTransaction",
     "NSPersistentHistoryChange", "NSPersistentHistoryToken", "NSMappingModel", "NSEntityMapping", "NSPropertyMapping",
   ]

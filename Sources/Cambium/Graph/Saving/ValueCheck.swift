@@ -94,12 +94,12 @@ struct ValueCheck {
     case .tooSmall:
       let code: CambiumError.Code =
         isText ? .validationStringTooShort : isDate ? .validationDateTooSoon : .validationNumberTooSmall
-      errors.append(error(code, path, text))
+      errors.append(error(code, path, text).about(value))
     case .tooLarge:
       let code: CambiumError.Code =
         isText ? .validationStringTooLong : isDate ? .validationDateTooLate : .validationNumberTooLarge
-      errors.append(error(code, path, text))
-    case .noMatch: errors.append(error(.validationStringPatternMatching, path, text))
+      errors.append(error(code, path, text).about(value))
+    case .noMatch: errors.append(error(.validationStringPatternMatching, path, text).about(value))
     }
   }
 
@@ -115,7 +115,8 @@ struct ValueCheck {
         let warning = condition.rule.warning.isEmpty ? "" : ": \(condition.rule.warning)"
         problem = "\(rules.text(of: value, unmet: condition.rule.predicate))\(warning)"
       } catch { problem = "cannot be compared with \(condition.rule.predicate): \(error)" }
-      errors.append(error(.managedObjectValidation, path, "cannot be saved: '\(path)' \(problem)"))
+      let text = "cannot be saved: '\(path)' \(problem)"
+      errors.append(error(.managedObjectValidation, path, text).about(value))
     }
   }
 }
