@@ -32,6 +32,7 @@ extension MigrationDesign {
       guard let work = entities[entity.id], !work.isRewritten, !work.keepsLayout else { continue }
       list.add(.keepRows, entity.name)
     }
+    addShared(&list)
     for (_, work) in relationships.ordered(by: { $0.key < $1.key }) where !work.linkSources.isEmpty {
       list.add(.relate, work.owner.name, work.relationship.name)
       // Each is a pass of its own over what has the links.
@@ -67,16 +68,30 @@ extension MigrationDesign {
     return nil
   }
 
+  /// The hierarchies that get the tree of rows of another one, too.
+  @_optimize(none)
+  private func addShared(_ list: inout StepList) {
+    for root in destination.entities where root.parentID == nil {
+      guard let tree = rowTrees[root.id], entities[root.id].flatMap({ old.catalogue.rows[$0.source.id] }) != tree,
+        let other = destination.entities.first(where: { $0.id != root.id && rowTrees[$0.id] == tree })
+      else { continue }
+      list.add(.shareRows, root.name, other.name)
+    }
+  }
+
   /// What goes as a whole.
   @_optimize(none)
   private func addDropped(_ list: inout StepList) throws(EngineError) {
     let gone = Set(removed.map { $0.id })
+    // From a tree that another hierarchy goes on with, rows are removed one by one.
+    let staying = Set(rowTrees.values)
+    var counted: Set<TreeID> = []
     for entity in old.schema.entities where entity.parentID == nil {
-      guard let tree = old.catalogue.rows[entity.id],
+      guard let tree = old.catalogue.rows[entity.id], !staying.contains(tree),
         old.schema.entityAndDescendants(entity.id).allSatisfy({ gone.contains($0.id) })
       else { continue }
       list.add(.dropRows, entity.name)
-      try list.count(tree)
+      if counted.insert(tree).inserted { try list.count(tree) }
     }
     let taken = Set(relationships.values.compactMap { $0.takenTree?.tree })
     for entity in old.schema.entities {
@@ -227,7 +242,7 @@ private struct StepList {
   /// How many rows of an entity a tree has. O(1) where nothing else is in it; O(rows) once for a hierarchy.
   @_optimize(none)
   private mutating func rows(of entity: EntitySchema, _ tree: TreeID) throws(EngineError) -> UInt64 {
-    if old.schema.entityAndDescendants(entity.rootID).count == 1 { return try statistics(tree).entries }
+    if old.plans[entity.id]?.sharesRows == false { return try statistics(tree).entries }
     if let found = rowsByEntity[tree] { return found[entity.id] ?? 0 }
     let trees = view.trees
     var rowsByLayout: [UInt16: UInt64] = [:]

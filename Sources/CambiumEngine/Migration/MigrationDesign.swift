@@ -66,22 +66,27 @@ struct MigrationDesign {
   // MARK: Rows
 
   /// Every hierarchy goes on with the tree of the root that it had, or else of the first of its entities that was there.
+  ///
+  /// Several go on with one tree only if work is put off: then the rows of an entity that leaves its hierarchy stay
+  /// where they are. The next migration that puts nothing off leaves the tree to the first of them in the model, and
+  /// moves the rows of the others.
   @_optimize(none)
   private mutating func chooseRowTrees() {
     let roots = destination.entities.filter { $0.parentID == nil }
-    var claimed: Set<UInt32> = []
+    var claimed: Set<TreeID> = []
     for root in roots {
-      guard let work = entities[root.id], work.source.parentID == nil else { continue }
-      rowTrees[root.id] = old.catalogue.rows[work.source.id]
-      claimed.insert(work.source.id)
+      guard let work = entities[root.id], work.source.parentID == nil, let tree = old.catalogue.rows[work.source.id]
+      else { continue }
+      if claimed.insert(tree).inserted || isDeferred { rowTrees[root.id] = tree }
     }
     for root in roots where rowTrees[root.id] == nil {
-      for entity in destination.entityAndDescendants(root.id) {
-        guard let before = entities[entity.id]?.source.rootID, !claimed.contains(before) else { continue }
-        rowTrees[root.id] = old.catalogue.rows[before]
-        claimed.insert(before)
-        break
+      let trees = destination.entityAndDescendants(root.id).compactMap { entity in
+        entities[entity.id].flatMap { old.catalogue.rows[$0.source.rootID] }
       }
+      let free = trees.first { !claimed.contains($0) }
+      guard let tree = free ?? (isDeferred ? trees.first : nil) else { continue }
+      rowTrees[root.id] = tree
+      claimed.insert(tree)
     }
     for work in entities.values {
       work.changesTree = rowTrees[work.destination.rootID] != old.catalogue.rows[work.source.rootID]
@@ -89,7 +94,7 @@ struct MigrationDesign {
   }
 
   /// Rows that are all written anew go to a tree of their own, which is filled from the left to the right; the old one goes as
-  /// a whole.
+  /// a whole, unless another hierarchy has rows in it.
   @_optimize(none)
   private mutating func chooseNewTrees() {
     for root in destination.entities where root.parentID == nil && root.childIDs.isEmpty {

@@ -19,7 +19,9 @@ public struct MigrationPlan: Sendable {
 
   /// Whether the migration costs the same at any size of the store.
   public var isMetadataOnly: Bool {
-    steps.allSatisfy { $0.kind == .writeModel || $0.kind == .keepRows || $0.isPutOff }
+    steps.allSatisfy {
+      $0.kind == .writeModel || $0.kind == .keepRows || $0.kind == .shareRows || $0.isPutOff
+    }
   }
 }
 
@@ -31,6 +33,9 @@ public struct MigrationStep: Sendable, Equatable, CustomStringConvertible {
     case writeModel
     /// Rows of an entity stay as they are; they are read as the new model has them.
     case keepRows
+    /// The rows of an entity that leaves its hierarchy stay among those of another one, which ``MigrationStep/name``
+    /// tells. Only a migration that defers what it can does so.
+    case shareRows
     /// Every row of an entity is written anew.
     case rewriteRows
     /// The rows of an entity go.
@@ -55,7 +60,7 @@ public struct MigrationStep: Sendable, Equatable, CustomStringConvertible {
   public var kind: Kind
   /// The entity, as the new model calls it; the old one for what goes. Nil if the step is about no one entity.
   public var entity: String?
-  /// The property or index.
+  /// The property or index; the other entity, if rows stay among those of another one.
   public var name: String?
   /// Rows, links or entries that are read or written.
   public var entries: UInt64 = 0
@@ -78,6 +83,7 @@ public struct MigrationStep: Sendable, Equatable, CustomStringConvertible {
     switch kind {
     case .writeModel: return "write the model"
     case .keepRows: return "keep the rows of \(place), to be read as the new model has them"
+    case .shareRows: return "keep the rows of \(entity ?? "") among those of \(name ?? "")"
     case .rewriteRows: what = "rewrite the rows of \(place)"
     case .removeRows: what = "remove the rows of \(place)"
     case .dropRows: what = "drop the rows of \(place)"

@@ -8,8 +8,10 @@ extension EntityStore {
   /// from then on, and rewritten when they change. So do, if `defers` is set, attributes that are dropped (their values stay
   /// in the rows until these are written again), indexes that are added or have to be built anew (fetches do without them
   /// until they are whole), to-one relationships that become to-many and ordered ones that become unordered (links are read in
-  /// the rows until they are moved), and attributes gathered into composites or spread out of them, if all rows have
-  /// the values one level away. Everything else costs a pass over the rows or links concerned.
+  /// the rows until they are moved), attributes gathered into composites or spread out of them, if all rows have
+  /// the values one level away, and entities that leave their hierarchy and become roots (their rows stay among those
+  /// of the others until a migration that does not defer). Everything else costs a pass over the rows or links
+  /// concerned.
   ///
   /// `observe` is told the steps (``MigrationPlan/steps``) once nothing is known to stand in the way. `stage` says, in the
   /// same commit, what the application has to do still before the stage that the migration belongs to is done; without it no
@@ -188,16 +190,13 @@ final class MigrationRun {
 
   @_optimize(none)
   private func moveRowTrees() throws(EngineError) {
-    let taken = Set(design.rowTrees.values)
-    for (root, tree) in catalogue.rows {
-      if !taken.contains(tree) {
-        try catalogue.drop(tree, Catalogue.rowsKey(root), t)
-        catalogue.rows[root] = nil
-      } else if design.rowTrees[root] != tree {
-        catalogue.rows[root] = nil
-        try storing { () throws(StoreError) in
-          _ = try t.delete(Catalogue.tree, Catalogue.key(Catalogue.rowsKey(root)))
-        }
+    // Once each, though several roots may have had one.
+    let gone = Set(catalogue.rows.values).subtracting(design.rowTrees.values)
+    for tree in gone { try storing { () throws(StoreError) in try t.dropTree(tree) } }
+    for (root, tree) in catalogue.rows where design.rowTrees[root] != tree {
+      catalogue.rows[root] = nil
+      try storing { () throws(StoreError) in
+        _ = try t.delete(Catalogue.tree, Catalogue.key(Catalogue.rowsKey(root)))
       }
     }
     for (root, tree) in design.rowTrees where catalogue.rows[root] != tree {
@@ -495,18 +494,17 @@ final class MigrationRun {
       wanted.insert(tree)
     }
     var keepers: [UInt32: IndexKeeper] = [:]
-    var plans: [UInt32: [EntityPlan]] = [:]
+    var plans: [TreeID: [EntityPlan]] = [:]
     for entity in store.schema.entities where design.entities[entity.id] != nil {
       let plan = try store.plan(entity.id)
       let keeper = IndexKeeper(after, plan, kit, only: wanted)
       if keeper.isIdle { continue }
       keepers[entity.id] = keeper
-      plans[entity.rootID, default: []].append(plan)
+      plans[plan.rows, default: []].append(plan)
     }
     var last: (entity: UInt32, keeper: IndexKeeper?)?
     // One pass over a tree of rows, whatever entities are in it.
-    for (root, plans) in plans.ordered(by: { $0.key < $1.key }) {
-      guard let tree = store.catalogue.rows[root] else { continue }
+    for (tree, plans) in plans.ordered(by: { $0.key < $1.key }) {
       if var build = try IndexBuild(after, tree, plans, wanted) {
         try build.run()
         continue

@@ -54,7 +54,7 @@ struct ConcurrentScan {
     }
     if parts.count < 2 { return nil }
     rowsPerPart = Int(clamping: statistics.entries / UInt64(parts.count))
-    let isWhole = !plan.sharesRows || includesSubentities && plan.entity.parentID == nil
+    let isWhole = !plan.sharesRows || includesSubentities && plan.hasTreeAlone
     knownCount = chosen.residual == nil && isWhole ? Int(clamping: statistics.entries) : nil
     sieves = SievePool(threads)
     self.view = view

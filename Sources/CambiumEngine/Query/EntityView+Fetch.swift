@@ -63,7 +63,7 @@ extension EntityView {
   /// The number of objects that a fetch would find, offset and limit considered.
   public func count(_ fetch: EngineFetch) throws(EngineError) -> Int {
     let plan = try store.plan(fetch.entity.id)
-    if fetch.predicate == nil, !plan.sharesRows || (fetch.includesSubentities && fetch.entity.parentID == nil) {
+    if fetch.predicate == nil, !plan.sharesRows || (fetch.includesSubentities && plan.hasTreeAlone) {
       let n = Int(clamping: try storing { () throws(StoreError) in try trees.count(plan.rows) })
       return fetch.range(of: n).count
     }

@@ -3,7 +3,8 @@ import CambiumKernel
 /// What the engine keeps about a store beside the rows: one tree of byte keys, the first tree of the file.
 ///
 ///     "schema"                 the current schema, encoded
-///     "tree/e/<root entity>"   tree of the rows of a hierarchy (u32 little-endian)
+///     "tree/e/<root entity>"   tree of the rows of a hierarchy (u32 little-endian); several may have the same one, and
+///                              the layout of each row tells its entity
 ///     "tree/i/<index>"         tree of a fetch index; keys: the parts, then the row
 ///     "tree/u/<constraint>"    tree of a uniqueness constraint; keys: the parts, then the row
 ///     "tree/r/<relationship>"  tree of a relationship; keys: one row, then the other
@@ -42,6 +43,12 @@ struct Catalogue: Sendable {
 
   /// Whether nothing is put off, so that only a change of the model changes it.
   var isSettled: Bool { deferred.isEmpty && building.isEmpty && priors.isEmpty }
+
+  /// The trees that have the rows of several hierarchies.
+  var sharedRows: Set<TreeID> {
+    var seen: Set<TreeID> = []
+    return Set(rows.values.filter { !seen.insert($0).inserted })
+  }
 
   static func key(_ text: String) -> [UInt8] { Array(text.utf8) }
 

@@ -13,6 +13,11 @@ final class EntityPlan: Sendable {
   let family: Set<UInt32>
   /// Whether other entities share the tree of rows.
   let sharesRows: Bool
+  /// All entities of the hierarchy, if another hierarchy has its rows in the same tree; else nil. A migration that
+  /// defers work leaves the rows of an entity that becomes a root where they are.
+  let hierarchy: Set<UInt32>?
+  /// Whether the tree of rows has those of the entity and its descendants, and no others.
+  let hasTreeAlone: Bool
   let indexes: [KeyMaker]
   /// Indexes of places, which have no order that a condition on one path could use.
   let spatialIndexes: [KeyMaker]
@@ -58,14 +63,20 @@ final class EntityPlan: Sendable {
     }
   }
 
-  init(entity: EntitySchema, layout: EntityLayout, schema: Schema, catalogue: Catalogue) throws(EngineError) {
+  /// - Parameter sharedTrees: The trees that have the rows of several hierarchies (``Catalogue/sharedRows``).
+  init(
+    entity: EntitySchema, layout: EntityLayout, schema: Schema, catalogue: Catalogue, sharedTrees: Set<TreeID>
+  ) throws(EngineError) {
     self.entity = entity
     entityID = entity.id
     self.layout = layout
     guard let rows = catalogue.rows[entity.rootID] else { throw .corrupt("entity \(entity.name) has no rows") }
     self.rows = rows
     family = Set(schema.entityAndDescendants(entity.id).map { $0.id })
-    sharesRows = entity.parentID != nil || !entity.childIDs.isEmpty
+    let isShared = sharedTrees.contains(rows)
+    sharesRows = isShared || entity.parentID != nil || !entity.childIDs.isEmpty
+    hierarchy = isShared ? Set(schema.entityAndDescendants(entity.rootID).map { $0.id }) : nil
+    hasTreeAlone = !isShared && entity.parentID == nil
     var indexes: [KeyMaker] = []
     var spatial: [KeyMaker] = []
     var constraints: [KeyMaker] = []
@@ -117,6 +128,10 @@ final class EntityPlan: Sendable {
 }
 
 extension EntityPlan {
+  /// Whether a row in the entity's tree of rows that is of some entity is one of the hierarchy.
+  @inline(__always)
+  func isInHierarchy(_ entity: UInt32) -> Bool { hierarchy?.contains(entity) ?? true }
+
   /// The tree of the relationship at a place among all of them, if it has one of its own.
   func linkTree(_ place: Int) -> TreeID? {
     for (r, tree) in linkTrees where r.id == entity.allRelationships[place].id { return tree }

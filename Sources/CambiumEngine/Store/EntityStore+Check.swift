@@ -83,13 +83,19 @@ extension EntityStore {
       for (_, _, tree) in plan.backTrees { expected[tree] = [] }
     }
     var relationships = RelationshipCheck(view)
+    var seen: Set<TreeID> = []
     for entity in schema.entities where entity.parentID == nil {
+      // Several hierarchies may have their rows in one tree.
+      let tree = try rows(of: entity.id)
+      guard seen.insert(tree).inserted else { continue }
       try report.noting(entity.name) { (report) throws(EngineError) in
-        try view.rows(entity: entity) { (row) throws(EngineError) in
+        try view.rows(tree: tree) { (row) throws(EngineError) in
           report.rows += 1
           try report.noting("\(row.entity.name) \(row.reference.row)") { (report) throws(EngineError) in
+            let plan = try plan(row.reference.entity)
+            if plan.rows != tree { throw .corrupt("the row is in the tree of another hierarchy") }
             try checkRow(row, view, &expected)
-            try relationships.check(row, try plan(row.reference.entity), &report)
+            try relationships.check(row, plan, &report)
           }
           return true
         }

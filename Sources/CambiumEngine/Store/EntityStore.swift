@@ -24,6 +24,9 @@ public final class EntityStore: Sendable {
   let plans: [UInt32: EntityPlan]
   /// The same by the identifiers as indexes, which are small, and asked for with every row.
   let planTable: [EntityPlan?]
+  /// Whether any tree has the rows of several hierarchies. A row that is found there may be of another one than was
+  /// asked for.
+  let sharesTrees: Bool
   private let layoutTable: LayoutTable
   /// One more than the sequence of a commit that was found to be of this model, or zero: a view of the same commit need not look.
   private let commitOfModel = Atomic<UInt>(0)
@@ -50,6 +53,7 @@ public final class EntityStore: Sendable {
     layoutTable = all.layoutTable
     plans = all.plans
     planTable = all.planTable
+    sharesTrees = all.sharesTrees
   }
 
   /// Makes an empty kernel store one of `schema`.

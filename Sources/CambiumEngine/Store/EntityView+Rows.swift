@@ -32,7 +32,32 @@ extension EntityView {
 
   @usableFromInline
   final func borrowRow(_ reference: ObjectReference) throws(EngineError) -> RowLoan {
-    try borrowRow(try store.rows(of: reference.entity), reference.row)
+    if store.sharesTrees { return try borrowOwnRow(reference) }
+    return try borrowRow(try store.rows(of: reference.entity), reference.row)
+  }
+
+  /// The same where the row that is found may be one of another hierarchy, which is not lent.
+  @inline(never)
+  private final func borrowOwnRow(_ reference: ObjectReference) throws(EngineError) -> RowLoan {
+    let plan = try store.plan(reference.entity)
+    let loan = try borrowRow(plan.rows, reference.row)
+    switch consume loan {
+    case .row(let row, let value):
+      if plan.isInHierarchy(row.reference.entity) { return .row(row, value) }
+      trees.giveBack(value)
+      return .none
+    case .stale(let value):
+      do throws(EngineError) {
+        if let bytes = value.bytes, plan.isInHierarchy(try layout(of: bytes).entityID) { return .stale(value) }
+      } catch {
+        trees.giveBack(value)
+        throw error
+      }
+      trees.giveBack(value)
+      return .none
+    case .elsewhere: return .elsewhere
+    case .none: return .none
+    }
   }
 
   @usableFromInline
@@ -42,7 +67,10 @@ extension EntityView {
   final func lendElsewhere(
     _ reference: ObjectReference, _ body: (borrowing RowReader) throws(EngineError) -> Void
   ) throws(EngineError) {
-    _ = try lendCopy(try store.rows(of: reference.entity), reference.row, body)
+    let plan = try store.plan(reference.entity)
+    _ = try lendCopy(plan.rows, reference.row) { (row) throws(EngineError) in
+      if plan.isInHierarchy(row.reference.entity) { try body(row) }
+    }
   }
 
   /// Looks a row up that is to be lent where it lies, if it can be.

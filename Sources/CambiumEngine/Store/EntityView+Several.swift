@@ -7,10 +7,9 @@ extension EntityView {
   public func missing(among references: [ObjectReference]) throws(EngineError) -> Set<ObjectReference> {
     var result: Set<ObjectReference> = []
     for (entity, rows) in Self.rowsByEntity(references) {
-      let tree = try store.plan(entity).rows
-      for row in sortedNumbers(rows) {
-        let isThere = try storing { () throws(StoreError) in try trees.contains(tree, row) }
-        if !isThere { result.insert(ObjectReference(entity: entity, row: row)) }
+      let plan = try store.plan(entity)
+      for row in sortedNumbers(rows) where try !hasRow(row, plan) {
+        result.insert(ObjectReference(entity: entity, row: row))
       }
     }
     return result
@@ -62,16 +61,18 @@ extension EntityView {
       }
       return
     }
-    let tree = try store.rows(of: entity)
+    let plan = try store.plan(entity)
     if let first = rows.first, let last = rows.last, rows.count >= 16, last - first < 2 * UInt64(rows.count) {
-      return try add(rows, first...last, in: tree, to: &found)
+      return try add(rows, first...last, of: plan, to: &found)
     }
     var failure: EngineError?
     // Several are sought before the first is copied: they come from memory at the same time.
     try storing { () throws(StoreError) in
-      try trees.forEach(tree, of: rows) { (row, bytes) throws(StoreError) -> Bool in
+      try trees.forEach(plan.rows, of: rows) { (row, bytes) throws(StoreError) -> Bool in
         do throws(EngineError) {
-          try lend(bytes, row) { (reader) throws(EngineError) in found.add(reader) }
+          try lend(bytes, row) { (reader) throws(EngineError) in
+            if plan.isInHierarchy(reader.reference.entity) { found.add(reader) }
+          }
         } catch { failure = error }
         return failure == nil
       }
@@ -81,19 +82,21 @@ extension EntityView {
 
   /// The same of rows that are nearly all of a range: what lies there is gone through, and what is not among them passed over.
   private func add(
-    _ rows: ArraySlice<UInt64>, _ range: ClosedRange<UInt64>, in tree: TreeID, to found: inout FoundRows
+    _ rows: ArraySlice<UInt64>, _ range: ClosedRange<UInt64>, of plan: EntityPlan, to found: inout FoundRows
   ) throws(EngineError) {
     var failure: EngineError?
     var next = rows.startIndex
     try storing { () throws(StoreError) in
-      try trees.forEachRun(tree, keys: range, isSparse: false) { (run) throws(StoreError) -> Bool in
+      try trees.forEachRun(plan.rows, keys: range, isSparse: false) { (run) throws(StoreError) -> Bool in
         for i in run.indices {
           let row = run.key(i)
           while next < rows.endIndex, rows[next] < row { next += 1 }
           guard next < rows.endIndex else { return false }
           if rows[next] != row { continue }
           do throws(EngineError) {
-            try lend(run.value(i), row) { (reader) throws(EngineError) in found.add(reader) }
+            try lend(run.value(i), row) { (reader) throws(EngineError) in
+              if plan.isInHierarchy(reader.reference.entity) { found.add(reader) }
+            }
           } catch {
             failure = error
             return false

@@ -34,13 +34,29 @@ public class EntityView {
 
   /// Whether there is a row of an object. `reference` may name any entity of the object's hierarchy.
   public func contains(_ reference: ObjectReference) throws(EngineError) -> Bool {
-    let plan = try store.plan(reference.entity)
-    return try storing { () throws(StoreError) in try trees.contains(plan.rows, reference.row) }
+    try hasRow(reference.row, try store.plan(reference.entity))
+  }
+
+  /// Whether the hierarchy of a plan has a row. O(log n).
+  final func hasRow(_ row: UInt64, _ plan: EntityPlan) throws(EngineError) -> Bool {
+    if plan.hierarchy != nil { return try entity(ofRow: row, plan) != nil }
+    return try storing { () throws(StoreError) in try trees.contains(plan.rows, row) }
+  }
+
+  /// The entity of a row; nil if the hierarchy of the plan has no such row. O(log n).
+  final func entity(ofRow row: UInt64, _ plan: EntityPlan) throws(EngineError) -> UInt32? {
+    let layout = try storing { () throws(StoreError) in
+      try trees.withValue(plan.rows, row) { (b) throws(StoreError) in try RecordView.layoutID(of: b) }
+    }
+    guard let layout else { return nil }
+    let entity = try store.currentLayout(layout).entityID
+    return plan.isInHierarchy(entity) ? entity : nil
   }
 
   /// The version of an object's row, which grows with every change; nil if there is none. Reads no more of the row.
   public func rowVersion(_ reference: ObjectReference) throws(EngineError) -> UInt32? {
     let plan = try store.plan(reference.entity)
+    if plan.hierarchy != nil, try !hasRow(reference.row, plan) { return nil }
     return try storing { () throws(StoreError) in
       try trees.withValue(plan.rows, reference.row) { (bytes) throws(StoreError) in
         try RecordView.rowVersion(of: bytes)
@@ -74,12 +90,18 @@ public class EntityView {
     entity: EntitySchema, includesSubentities: Bool = true, _ body: (Row) throws(EngineError) -> Bool
   ) throws(EngineError) {
     let plan = try store.plan(entity.id)
-    let cursor = try storing { () throws(StoreError) in try trees.cursor(plan.rows) }
+    try rows(tree: plan.rows) { (row) throws(EngineError) in
+      isMember(row.reference.entity, plan, includesSubentities) ? try body(row) : true
+    }
+  }
+
+  /// Tells `body` all rows of a tree, whatever entities they are of, until it answers false.
+  final func rows(tree: TreeID, _ body: (Row) throws(EngineError) -> Bool) throws(EngineError) {
+    let cursor = try storing { () throws(StoreError) in try trees.cursor(tree) }
     var more = try storing { () throws(StoreError) in try cursor.seekFirst() }
     while more {
       let bytes = try storing { () throws(StoreError) in try cursor.value() } ?? []
-      let row = try row(bytes, cursor.integerKey)
-      if isMember(row.reference.entity, plan, includesSubentities), try !body(row) { return }
+      if try !body(try row(bytes, cursor.integerKey)) { return }
       more = try storing { () throws(StoreError) in try cursor.next() }
     }
   }

@@ -257,6 +257,7 @@ public final class RowWriter {
     guard let entity = try transaction.copyRow(plan.rows, reference.row, to: buffers.old) else {
       throw .noSuchObject(reference)
     }
+    if !plan.isInHierarchy(entity) { throw .noSuchObject(reference) }
     if entity != plan.entityID { throw wrongEntity(ObjectReference(entity: entity, row: reference.row)) }
   }
 

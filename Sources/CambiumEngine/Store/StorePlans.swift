@@ -12,6 +12,7 @@ final class StorePlans: Sendable {
   let layoutTable: LayoutTable
   let plans: [UInt32: EntityPlan]
   let planTable: [EntityPlan?]
+  let sharesTrees: Bool
   /// What it was made from, if others may look for that.
   let image: CatalogueImage?
 
@@ -44,12 +45,15 @@ final class StorePlans: Sendable {
     pendingLinks = pending
     layouts = made
     layoutTable = LayoutTable(made)
+    let sharedTrees = catalogue.sharedRows
+    sharesTrees = !sharedTrees.isEmpty
     var plans: [UInt32: EntityPlan] = [:]
     for entity in schema.entities {
       guard let layoutID = catalogue.currentLayout[entity.id], let layout = made[layoutID] else {
         throw .corrupt("entity \(entity.name) has no layout")
       }
-      plans[entity.id] = try EntityPlan(entity: entity, layout: layout, schema: schema, catalogue: catalogue)
+      plans[entity.id] = try EntityPlan(
+        entity: entity, layout: layout, schema: schema, catalogue: catalogue, sharedTrees: sharedTrees)
     }
     self.plans = plans
     // An entity's identifier fits 16 bits: its layout has seen to that.

@@ -23,6 +23,10 @@ import Testing
     var refused = 0
     var blocked = 0
     var deferred = 0
+    /// Stores that began with one tree for all hierarchies, and migrations that left the rows of a hierarchy in the
+    /// tree of another one.
+    var beganShared = 0
+    var shared = 0
     /// Models and changes of them that are none.
     var unusable = 0
   }
@@ -37,7 +41,8 @@ import Testing
     let (refused, blocked) = (tally.refused, tally.blocked)
     print(
       "\(tally.stores) stores, \(refused) refused, \(tally.inferable) inferable, \(blocked) of them blocked, "
-        + "\(tally.migrated) migrated; \(tally.unusable) models are none")
+        + "\(tally.migrated) migrated, \(tally.shared) of them to a tree that hierarchies share; "
+        + "\(tally.beganShared) stores began with such a tree; \(tally.unusable) models are none")
     for operation in RandomModel.operations.sorted(by: { $0.name < $1.name }) {
       print("  \(operation.name): \(tally.tried[operation.name] ?? 0), made \(tally.made[operation.name] ?? 0)")
     }
@@ -54,6 +59,8 @@ import Testing
       #expect(tally.told[what] ?? 0 >= Self.count / 200, "\(what) was told \(tally.told[what] ?? 0) times")
     }
     #expect(tally.deferred >= Self.count / 20, "\(tally.deferred) stores had something put off")
+    #expect(tally.shared >= Self.count / 200, "\(tally.shared) migrations let hierarchies share a tree")
+    #expect(tally.beganShared >= Self.count / 8, "\(tally.beganShared) stores began with a tree that hierarchies share")
     #expect(tally.inferable * 10 >= (tally.inferable + refused) * 6)
     #expect(refused >= Self.count / 15 && blocked >= Self.count / 15)
     #expect(tally.migrated >= Self.count)
@@ -79,6 +86,7 @@ import Testing
     }
     var store = try EntityStore.open(try Self.store(source.definition, &random))
     tally.stores += 1
+    if SharedRowsTests.isShared(store) { tally.beganShared += 1 }
     for _ in 0..<3 {
       let before = try NaiveStore(store)
       let next = source.changed()
@@ -89,7 +97,8 @@ import Testing
       next.changes.forEach { tally.tried[$0, default: 0] += 1 }
       let naive = NaiveMigration(store.schema.definition, next.definition)
       let defers = random.oneIn(2)
-      let outcome = Self.migrate(store, next.definition, defers: defers)
+      var shares = false
+      let outcome = Self.migrate(store, next.definition, defers: defers) { shares = shares || $0.kind == .shareRows }
       let text = "seed \(seed), \(next.changes)"
       let refusals = naive.refusals()
       guard refusals.isEmpty else {
@@ -116,6 +125,7 @@ import Testing
         for name in Set(expected.keys.map { ToldObstacles.name($0.reason) }) { tally.told[name, default: 0] += 1 }
       case (.migrated(let expected), .success(let after)):
         tally.migrated += 1
+        if shares { tally.shared += 1 }
         next.changes.forEach { tally.made[$0, default: 0] += 1 }
         guard try Self.isMigrated(store, after, expected, text) else { return false }
         try Self.changeSomething(after, &random)
@@ -157,9 +167,11 @@ import Testing
   }
 
   static func migrate(
-    _ store: EntityStore, _ definition: SchemaDefinition, defers: Bool
+    _ store: EntityStore, _ definition: SchemaDefinition, defers: Bool, observe: ((MigrationStep) -> Void)? = nil
   ) -> Result<EntityStore, EngineError> {
-    do throws(EngineError) { return .success(try store.migrate(to: definition, defers: defers)) } catch {
+    do throws(EngineError) {
+      return .success(try store.migrate(to: definition, defers: defers, observe: observe))
+    } catch {
       return .failure(error)
     }
   }
@@ -174,7 +186,10 @@ import Testing
     // What is written anew then goes straight into pages.
     if seed % 3 == 0 { options.deltaBytes = 4096 }
     let kernel = try Store.create(on: device, environment: TestEnvironment(seed: seed), options: options)
-    let store = try EntityStore.create(in: kernel, schema: try Schema(definition))
+    let store =
+      seed % 4 == 1
+      ? try SharedRowsTests.sharing(kernel, definition)
+      : try EntityStore.create(in: kernel, schema: try Schema(definition))
     // In some stores many objects have the same values.
     let repeats = random.oneIn(3)
     let filling = links ?? (random.oneIn(2) ? .all : .some)

@@ -9,11 +9,8 @@ extension EntityTransaction {
       let isThere = try storing { () throws(StoreError) in try trees.contains(plan.rows, reference.row) }
       return isThere ? plan : nil
     }
-    let layout = try storing { () throws(StoreError) in
-      try trees.withValue(plan.rows, reference.row) { (b) throws(StoreError) in try RecordView.layoutID(of: b) }
-    }
-    guard let layout else { return nil }
-    return try store.plan(try store.currentLayout(layout).entityID)
+    guard let entity = try entity(ofRow: reference.row, plan) else { return nil }
+    return try store.plan(entity)
   }
 
   /// Notes that an end was changed, unless its object is one that this transaction has made.
@@ -207,10 +204,9 @@ extension EntityTransaction {
   func checkDestinations() throws(EngineError) {
     var missing: [ObjectReference] = []
     for (entity, rows) in ledger.takeDestinations() {
-      let tree = try store.rows(of: entity)
-      for row in rows.ascending {
-        let isThere = try storing { () throws(StoreError) in try trees.contains(tree, row) }
-        if !isThere { missing.append(ObjectReference(entity: entity, row: row)) }
+      let plan = try store.plan(entity)
+      for row in rows.ascending where try !hasRow(row, plan) {
+        missing.append(ObjectReference(entity: entity, row: row))
       }
     }
     if !missing.isEmpty, !isPlanted(.missingDestinationsAccepted) { throw .missingDestinations(missing) }

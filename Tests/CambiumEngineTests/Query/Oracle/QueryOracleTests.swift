@@ -70,7 +70,9 @@ import Testing
     if random.oneIn(3) { options.deltaBytes = 4096 }
     let kernel = try Store.create(
       on: MemoryDevice(), environment: TestEnvironment(seed: random.next()), options: options)
-    var store = try EntityStore.create(in: kernel, schema: schema)
+    var store =
+      seed % 4 == 1
+      ? try SharedRowsTests.sharing(kernel, model.definition) : try EntityStore.create(in: kernel, schema: schema)
     let domain = UInt64(random.below(1000))
     try RandomMigrationTests.fill(store, &random, fewerThan: 30) { value($0, &$1, domain: domain) }
     if random.oneIn(2) { try kernel.checkpoint() }
