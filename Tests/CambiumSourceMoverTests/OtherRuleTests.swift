@@ -76,7 +76,7 @@ import Testing
       "3: .dictionaryResultType"
     ),
     ("let c = NSPersistentCloudKitContainer(name: x)", "2: NSPersistentCloudKitContainer"),
-    ("let t = NSXMLStoreType", "2: NSXMLStoreType"),
+    ("let t = NSAtomicStore", "2: NSAtomicStore"),
     ("let p = NSPredicate(block: f)", "2: NSPredicate(block:"),
     ("let b = p.evaluate(with: x)", "2: evaluate"),
     ("let u = b.url(forResource: n, withExtension: \"momd\")", "2: momd"),

@@ -65,14 +65,14 @@ import Testing
   }
 
   @Test func findingsEndWithOne() throws {
-    try write("A.swift", "import CoreData\nlet a = #selector(f)\nlet b = NSXMLStoreType, c = #selector(g)\n")
+    try write("A.swift", "import CoreData\nlet a = #selector(f)\nlet b = NSAtomicStore, c = #selector(g)\n")
     let answer = try run()
     #expect(answer.status == .damaged)
     let lines = answer.text.split(separator: "\n").drop { $0 != "left:" }.map { String($0) }
     #expect(lines.count == 7)
     #expect(lines[1].contains("#selector") && lines[1].contains("(2): "))
     #expect(lines[2] == "    A.swift:2: #selector(f)" && lines[3] == "    A.swift:3: #selector(g)")
-    #expect(lines[4].contains("(1): ") && lines[5] == "    A.swift:3: NSXMLStoreType")
+    #expect(lines[4].contains("(1): ") && lines[5] == "    A.swift:3: NSAtomicStore")
     #expect(answer.json.line.contains(#""name":"A.swift","changes":[{"line":1,"#))
     #expect(answer.json.line.contains(##"{"line":2,"text":"#selector(f)","reason":"##))
   }

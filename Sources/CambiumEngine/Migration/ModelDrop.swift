@@ -26,7 +26,7 @@ public struct ModelDrop: Error, Sendable, Equatable, CustomStringConvertible {
   /// Whether the new model names the drop (``EntitySchema/removedProperties``, ``SchemaDefinition/removedEntities``).
   public let isNamed: Bool
   /// The number of values that would be lost: objects of an entity, links of a relationship, otherwise values that are
-  /// not null. Only ``EntityStore/migrationPlan(to:defers:)`` counts them; otherwise it is nil.
+  /// not null. Only ``EntityStore/migrationPlan(to:defers:matchesNames:)`` counts them; otherwise it is nil.
   public internal(set) var values: UInt64?
   /// The identifiers of the store's entities whose objects lose the property, or of the entity itself if it is dropped.
   var losers: [UInt32]
