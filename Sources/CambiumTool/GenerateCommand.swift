@@ -122,8 +122,8 @@ private struct CodeSource {
     }
   }
 
-  /// The patterns and conditions that a model file may have, because reading it leaves them out, and that a model in code
-  /// cannot be made with.
+  /// The patterns and conditions that a model file may have, because reading it leaves them out, and that a model in
+  /// code cannot be made with.
   func unusableRules() -> [Refusal] {
     models.flatMap { model -> [Refusal] in
       var found: [Refusal] = []

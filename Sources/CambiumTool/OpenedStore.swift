@@ -58,7 +58,8 @@ struct OpenedStore {
   var uuidText: String { UUIDBytes(high: kernel.uuid.0, low: kernel.uuid.1).text }
 }
 
-/// The names that there are, as the end of a message about one that is not there: first the one that was probably meant.
+/// The names that there are, as the end of a message about one that is not there: first the one that was probably
+/// meant.
 func alternatives(to name: String, _ names: [String]) -> String {
   let guess = suggestion(for: name, among: names)
   return (guess.isEmpty ? ", but " : guess + " There are ") + names.joined(separator: ", ")

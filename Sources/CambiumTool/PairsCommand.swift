@@ -34,8 +34,8 @@ private enum Opening {
   }
 }
 
-/// `cambium model pairs`: opens a store of each version of a model with each later one, and says which versions can live
-/// together.
+/// `cambium model pairs`: opens a store of each version of a model with each later one, and says which versions can
+/// live together.
 func pairVersions(path: String, sync: Bool) throws(ToolError) -> Answer {
   guard PlainFiles.names(inFolder: path) != nil else {
     throw .usage("'model pairs' takes a folder with the versions of a model, and \(path) is none")

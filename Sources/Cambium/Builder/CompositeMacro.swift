@@ -18,7 +18,7 @@
   extension, conformances: CompositeRepresentable, names: named(init), named(compositeElements), named(compositeValues))
 public macro Composite() = #externalMacro(module: "CambiumMacros", type: "CompositeMacro")
 
-// What the expansion of `@Composite` calls.
+// The macro `@Composite` writes calls of these functions into the structures that it is attached to.
 extension CompositeElements {
   /// An element that may have no value.
   public func element<T: AttributeRepresentable>(_ name: String) throws -> T? { self[name] }

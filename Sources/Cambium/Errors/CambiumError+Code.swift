@@ -8,7 +8,8 @@ extension CambiumError {
   /// The number of ``code``.
   public var _code: Int { code.rawValue }
 
-  /// The kind of an error. The raw values are Core Data's, or those that Cocoa has for files; those below 100 are Cambium's own.
+  /// The kind of an error. The raw values are Core Data's, or those that Cocoa has for files; those below 100 are
+  /// Cambium's own.
   public struct Code: RawRepresentable, Hashable, Sendable {
     /// The number.
     public let rawValue: Int

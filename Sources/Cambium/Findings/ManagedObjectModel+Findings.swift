@@ -22,10 +22,10 @@ extension ManagedObjectModel {
     case sync
   }
 
-  /// Returns the parts of the model that are probably not meant: a least value above the greatest, a default that breaks
-  /// a rule, a predicate of a fetched property or request template that names a missing property, relationships whose
-  /// deletions fail or go too far, and so on. A store opens with such a model. A test of an application may demand that
-  /// its model has none.
+  /// Returns the parts of the model that are probably not meant: a least value above the greatest, a default that
+  /// breaks a rule, a predicate of a fetched property or request template that names a missing property, relationships
+  /// whose deletions fail or go too far, and so on. A store opens with such a model. A test of an application may
+  /// demand that its model has none.
   ///
   ///     for finding in try model.findings(for: .sync) { print(finding) }
   ///

@@ -21,15 +21,15 @@ import CambiumModelFiles
 ///     for obstacle in promotion.obstacles { print(obstacle) }
 ///     try promotion.promote()
 ///
-/// `cambium model diff --sync` and `cambium model promote` do the same. Nothing here speaks with a server: run CloudKit's
-/// own steps as well, which change its database.
+/// `cambium model diff --sync` and `cambium model promote` do the same. Nothing here speaks with a server: run
+/// CloudKit's own steps as well, which change its database.
 public struct SchemaPromotion: Sendable {
   /// The folder `.xcdatamodel` that keeps the production schema.
   public let production: URL
   /// The places that the promotion adds: `Hotel`, `Trip.note`, `Trip.place.country`. Of a new entity only its name.
   public let additions: [String]
-  /// The reasons why the model cannot be promoted, each with its place and the way out. The rule is `not-additive` for a
-  /// change of what is in production, and `sync` for what cannot be synchronised at all.
+  /// The reasons why the model cannot be promoted, each with its place and the way out. The rule is `not-additive` for
+  /// a change of what is in production, and `sync` for what cannot be synchronised at all.
   public let obstacles: [ManagedObjectModel.Finding]
   private let model: ManagedObjectModel
 

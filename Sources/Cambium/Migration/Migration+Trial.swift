@@ -20,7 +20,8 @@ extension Migration {
   }
 
   /// Looks at the migrations from each of several models to the next, with the objects of the store in a file. A
-  /// renaming identifier is a name in the model before, as in stages with hooks. The store is not changed: the second step and those after it are looked at in a copy, which is removed.
+  /// renaming identifier is a name in the model before, as in stages with hooks. The store is not changed: the second
+  /// step and those after it are looked at in a copy, which is removed.
   ///
   /// - Parameters:
   ///   - models: The store's model, and those that follow it. The objects have the classes that these name.

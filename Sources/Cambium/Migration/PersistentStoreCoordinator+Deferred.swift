@@ -21,7 +21,7 @@ extension PersistentStoreCoordinator {
   /// ends before, the rest is there to be done; nothing of it has to be.
   ///
   /// - Throws: ``CambiumError`` if a store cannot be written; ``CambiumError/Code/fileWriteNoPermission`` if a read-only
-  ///   store has such work, after that of the others was done.
+  ///   store has deferred work. The call finishes the other stores before it throws.
   @_optimize(none)
   public func finishDeferredLightweightMigration() throws {
     try finishDeferredLightweightMigration(within: DeferredMigrationBudget())
@@ -34,7 +34,7 @@ extension PersistentStoreCoordinator {
   ///   - goesOn: Asked before every part, with what is left to do; `false` stops. What was done stays done.
   /// - Returns: Whether everything is done.
   /// - Throws: ``CambiumError`` if a store cannot be written; ``CambiumError/Code/fileWriteNoPermission`` if a read-only
-  ///   store has such work, after that of the others was done.
+  ///   store has deferred work. The call finishes the other stores before it throws.
   @discardableResult
   @_optimize(none)
   public func finishDeferredLightweightMigration(
@@ -76,7 +76,7 @@ extension PersistentStoreCoordinator {
   ///   - progress: Told after every part, on the thread of the call.
   /// - Returns: Whether everything is done.
   /// - Throws: ``CambiumError`` if a store cannot be written; ``CambiumError/Code/fileWriteNoPermission`` if a read-only
-  ///   store has such work, after that of the others was done.
+  ///   store has deferred work. The call finishes the other stores before it throws.
   @discardableResult
   @_optimize(none)
   public func finishDeferredLightweightMigration(
@@ -122,7 +122,7 @@ extension PersistentStoreCoordinator {
   /// Does the first task that was put off, to its end. Core Data: the same name. Nothing if there is none.
   ///
   /// - Throws: ``CambiumError`` if a store cannot be written; ``CambiumError/Code/fileWriteNoPermission`` if a read-only
-  ///   store has such work, after that of the others was done.
+  ///   store has deferred work. The call finishes the other stores before it throws.
   @_optimize(none)
   public func finishDeferredLightweightMigrationTask() throws {
     for store in persistentStores where !store.isReadOnly {
@@ -141,8 +141,8 @@ extension PersistentStoreCoordinator {
     try requireNoReadOnlyTasks()
   }
 
-  /// Throws if a read-only store has work that was put off. Who asks for a task after another, until none is left, would
-  /// ask for ever.
+  /// Throws if a read-only store has work that was put off. Who asks for a task after another, until none is left,
+  /// would ask for ever.
   private func requireNoReadOnlyTasks() throws {
     for store in persistentStores where store.isReadOnly {
       let tasks = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }

@@ -22,7 +22,8 @@ extension ManagedObjectModel {
   /// - Parameter url: A file URL. The folder is made if it does not exist; its file `contents` is replaced.
   /// - Returns: A sentence about each part of the model that Xcode's file cannot have, and that is left out: validation
   ///   predicates, defaults of composites, and names of parts of earlier versions. None of these is in a version hash.
-  /// - Throws: ``CambiumError/Code/invalidArgument`` for an `.xcdatamodeld`, which is a folder of versions: name a folder
+  /// - Throws: ``CambiumError/Code/invalidArgument`` for an `.xcdatamodeld`, which is a folder of versions: name a
+  ///   folder
   ///   in it. ``CambiumError/Code/invalidModel`` for a model that is not sound, or has a text that XML cannot have; the
   ///   error of the system if the folder cannot be written.
   @_optimize(none)

@@ -32,11 +32,12 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
   /// inferred migration may drop them with all of their objects. A model builder writes them as ``RemovedEntity``. They have no part
   /// in the version hashes.
   @ModelValue public var removedEntities: [String] = []
-  /// The modules in which the classes are that the model names without one, as Xcode's models do: `["MyApp"]`. A store that
-  /// is loaded afterwards has objects of these classes, whichever way they are made.
+  /// The modules in which the classes are that the model names without one, as Xcode's models do: `["MyApp"]`. A store
+  /// that is loaded afterwards has objects of these classes, whichever way they are made.
   ///
-  /// Without it, a class is found whose module another class of the model is in, if that is named with its module or as a
-  /// type. Other classes stand for their entity from their first use on; see ``EntityDescription/managedObjectClass``.
+  /// Without it, a class is found whose module another class of the model is in, if that is named with its module or as
+  /// a type. Other classes stand for their entity from their first use on; see
+  /// ``EntityDescription/managedObjectClass``.
   @ModelValue public var classModules: [String] = []
   /// The path of the file or folder that the model was read from.
   var filePath: String?

@@ -28,7 +28,8 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   public var url: URL?
   /// Where the store is.
   public var type: PersistentStoreType = .file
-  /// The name of a type that is none of ``PersistentStoreType``, which code for Core Data has set by its name: opening throws.
+  /// The name of a type that is none of ``PersistentStoreType``, which code for Core Data has set by its name: opening
+  /// throws.
   package var unknownTypeName: String?
   /// Where the store comes to be.
   var usedType: PersistentStoreType { url?.path == "/dev/null" ? .inMemory : type }

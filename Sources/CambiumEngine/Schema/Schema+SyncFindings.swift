@@ -1,10 +1,12 @@
 extension Schema {
-  /// Returns the reasons why the model cannot be mirrored to a cloud database, by CloudKit's rules. O(size of the model).
+  /// Returns the reasons why the model cannot be mirrored to a cloud database, by CloudKit's rules. O(size of the
+  /// model).
   ///
   /// - Entities have no uniqueness constraints.
   /// - Attributes, transient ones too, are of no type Undefined or ObjectID. Stored attributes, and the elements of
   ///   composites, are optional or have a default.
-  /// - Relationships are optional, have an inverse and no order, do not deny deletions, and do not leave a configuration.
+  /// - Relationships are optional, have an inverse and no order, do not deny deletions, and do not leave a
+  ///   configuration.
   ///   Transient relationships are not mirrored.
   public func syncFindings() -> [ModelFinding] {
     var finder = SyncFinder(configurations: configurations)

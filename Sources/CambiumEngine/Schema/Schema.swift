@@ -39,8 +39,8 @@ public final class Schema: Sendable {
   ///
   /// What is the same in both keeps its identifier: entities, then attributes and relationships of the same entity, are
   /// matched by a renaming identifier that the definition sets, then by name, then by an identifier that only the
-  /// earlier schema sets. An attribute that becomes a relationship, or composite, is new; one that changes its type otherwise
-  /// is not. Elements of composites are matched like attributes, place by place.
+  /// earlier schema sets. An attribute that becomes a relationship, or composite, is new; one that changes its type
+  /// otherwise is not. Elements of composites are matched like attributes, place by place.
   ///
   /// - Throws: the first thing that is wrong with the definition. O(size of the definition).
   public convenience init(_ definition: SchemaDefinition, basedOn earlier: Schema? = nil) throws(SchemaError) {

@@ -130,8 +130,8 @@ struct Identity: Equatable {
 /// a new property may have the former name of another one: the values of `fullName`, which was `name`, do not go to it.
 ///
 /// 1. with an identifier that is set: the part with the same name and identifier, then that with the same identifier;
-///    but not if its own name and the name that the identifier is are there before and after, because nothing is renamed
-///    then,
+///    but not if its own name and the name that the identifier is are there before and after, because nothing is
+///    renamed then,
 /// 2. the part with the same name,
 /// 3. the part with an identifier that is the name.
 func matchIdentities(_ new: [Identity], _ old: [Identity]) -> [Int?] {

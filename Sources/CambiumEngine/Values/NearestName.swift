@@ -1,8 +1,8 @@
 /// Returns the name that a misspelt one probably stands for; nil if no name is close.
 ///
 /// The function counts the bytes to be inserted, removed, replaced or exchanged with their neighbour. Capital and small
-/// ASCII letters are alike. A third of the name's bytes may differ, and one in any case. Of equally close names it takes
-/// the first. O(number of names × length of a name, squared).
+/// ASCII letters are alike. A third of the name's bytes may differ, and one in any case. Of equally close names it
+/// takes the first. O(number of names × length of a name, squared).
 public func nearestName(to name: String, among names: [String]) -> String? {
   let wanted = name.utf8.map(asciiLowercase)
   var best: String?

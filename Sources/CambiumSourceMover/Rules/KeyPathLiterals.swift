@@ -1,6 +1,6 @@
 /// Replaces `#keyPath(Item.list.name)` with `"list.name"`, and `NSStringFromSelector(#selector(getter: Item.name))`
-/// with `"name"`. Orders and expressions with Swift's key paths get a name as well, because the classes of moved sources
-/// do not list their key paths.
+/// with `"name"`. Orders and expressions with Swift's key paths get a name as well, because the classes of moved
+/// sources do not list their key paths.
 enum KeyPathLiterals {
   static func run(_ move: inout FileMove) {
     rewriteKeyPaths(&move)

@@ -1,5 +1,5 @@
-/// Replaces `entity.userInfo?["key"]` with `entity.userInfo["key"]`: entities, properties, managers and mappings always have a
-/// dictionary. That of a notification is optional in both frameworks.
+/// Replaces `entity.userInfo?["key"]` with `entity.userInfo["key"]`: entities, properties, managers and mappings always
+/// have a dictionary. That of a notification is optional in both frameworks.
 enum OptionalUserInfo {
   static func run(_ move: inout FileMove) {
     let source = move.source

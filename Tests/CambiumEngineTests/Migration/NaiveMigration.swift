@@ -39,9 +39,9 @@ struct NaiveMigration {
   // MARK: What matches
 
   /// By the place of a new one the old one that it is; none twice. A missing identifier is the name. A new one with an
-  /// identifier of its own goes by that first, to an old one with the same name, the same identifier or, last, the name,
-  /// unless that name and its own are plain names before and after.
-  /// Then names count, then identifiers that only old ones have.
+  /// identifier of its own goes by that first, to an old one with the same name, the same identifier or, last, the
+  /// name, unless that name and its own are plain names before and after. Then names count, then identifiers that only
+  /// old ones have.
   private static func pair<T>(
     _ new: [T], _ old: [T], _ name: (T) -> String, _ identifier: (T) -> String?
   ) -> [Int: T] {

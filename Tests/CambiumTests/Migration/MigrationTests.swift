@@ -286,7 +286,8 @@ import Testing
     #expect(try context.all("Pilot", "licence.number == 7 AND flights.@count == 1").count == 1)
   }
 
-  /// The error of a new to-one inverse that would have to choose names the mapping to write, and that mapping migrates the store.
+  /// The error of a new to-one inverse that would have to choose names the mapping to write, and that mapping migrates
+  /// the store.
   @Test func ambiguousInversesAreMigratedByTheMappingThatTheErrorNames() throws {
     let directory = try TemporaryDirectory()
     func model(_ isNew: Bool) throws -> ManagedObjectModel {

@@ -179,7 +179,8 @@ import Testing
     #expect(try shown(old, upTo: 1) == [])
   }
 
-  /// The filter has to be in the first version that is published. A version without it shows what it does not understand.
+  /// The filter has to be in the first version that is published. A version without it shows what it does not
+  /// understand.
   @Test func aVersionWithoutTheFilterShowsEverything() throws {
     let (first, new) = (try Device("first", try Self.model()), try Device("new", try Self.versioned()))
     try trip(new, ["name": "Rome", "version": 2])

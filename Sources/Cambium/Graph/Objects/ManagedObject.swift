@@ -79,8 +79,8 @@ open class ManagedObject {
     }
   }
 
-  /// The names of the properties that ``ManagedPaths()`` declares, of the class and its superclasses, by their key paths from
-  /// the class. The macro overrides it.
+  /// The names of the properties that ``ManagedPaths()`` declares, of the class and its superclasses, by their key
+  /// paths from the class. The macro overrides it.
   open class var managedKeyPaths: [AnyKeyPath: String] { [:] }
 
   deinit {

@@ -1,5 +1,6 @@
 extension SaveBatch {
-  /// The error of a relationship that leads to an object which is not saved and won't be. Names who leads there.
+  /// Returns the error that a relationship leads to an unsaved object, which this save does not insert. The error names
+  /// the object that has the relationship.
   func unsavedDestination(_ id: ManagedObjectID) -> CambiumError {
     let found = referrer(of: id)
     let place = found.map { "'\($0.name)' of \($0.object.objectID)" } ?? "a relationship"

@@ -6,8 +6,8 @@ extension Predicate {
   /// - key paths exist, and both sides of each comparison can be compared;
   /// - a constant has the type of the attribute that it is compared with, wherever that does not change what is asked: an
   ///   integer becomes a double, or a double the decimal of its shortest text (0.1), text a UUID or URI, or a date as
-  ///   ``ISODate`` reads it, the elements of a composite get their declared order. What the type cannot hold (1.5 for an integer) stays as it is and is compared
-  ///   by its exact value;
+  ///   ``ISODate`` reads it, the elements of a composite get their declared order. What the type cannot hold (1.5 for
+  ///   an integer) stays as it is and is compared by its exact value;
   /// - in `constant < keyPath` and the like the key path comes first, and `{…} CONTAINS keyPath` is `keyPath IN {…}`;
   /// - operators, functions and casts of constants alone are computed;
   /// - operands of operators and arguments of functions have kinds that these take, and regular expressions can be read;

@@ -1,6 +1,6 @@
 extension Predicate {
-  /// Returns the predicate with objects in place of their names, such as `Aircraft/12`: the entity and the row, as tools
-  /// print them.
+  /// Returns the predicate with objects in place of their names, such as `Aircraft/12`: the entity and the row, as
+  /// tools print them.
   ///
   /// A name is a division of a single name by a whole number. If the entity that the predicate is about has a property
   /// of that name, it stays a division.

@@ -68,8 +68,8 @@ extension CheckedPlan {
         + problems.map { $0.description }.joined(separator: "; ") + ". \(remedy(problems, place))", error)
   }
 
-  /// What to do about models in the way of a stage. No handler before a stage can give them values of a property that the
-  /// old version lacks.
+  /// What to do about models in the way of a stage. No handler before a stage can give them values of a property that
+  /// the old version lacks.
   private func remedy(_ problems: [MigrationProblem], _ place: Int) -> String {
     var texts = problems.filter { $0.isOfNewProperty }.map { problem in
       "Give '\(problem.entityName).\(problem.propertyNames.joined(separator: "."))' an initial value in "
