@@ -26,8 +26,11 @@
   extension NamedValueTransformer {
     /// The transformer of a name; `nil` if there is none of this class.
     public init?(forName name: NSValueTransformerName) {
-      guard let known = ValueTransformer.transformer(named: name.rawValue) as? Self else { return nil }
-      self = known
+      // Optimized, `as? Self` of an optional that is nil reads through a null pointer (Swift 6.3.1): so `known` is
+      // unwrapped first.
+      guard let known = ValueTransformer.transformer(named: name.rawValue) else { return nil }
+      guard let ofSelf = known as? Self else { return nil }
+      self = ofSelf
     }
   }
 
