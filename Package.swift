@@ -126,7 +126,7 @@ let package = Package(
     .testTarget(name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting", "StoreWorker"]),
     .testTarget(
       name: "CambiumSourceMoverTests", dependencies: ["CambiumModelFiles", "CambiumSourceMover", "CambiumTesting"],
-      exclude: ["Golden"]),
+      exclude: ["Applications", "Golden"]),
     .testTarget(
       name: "CambiumToolTests", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem", "CambiumTool"]),
     .testTarget(
