@@ -17,8 +17,8 @@ public struct CompositeElements: Sendable {
 
   /// No elements.
   public init() {
-    // Most composites have a few, and arrays that grow by one element at a time are copied for each.
-    self.init(CompositeValue(capacity: 4), nil)
+    // Without room: the first element that is set makes room for some, which costs less than to reserve it here.
+    self.init(CompositeValue(), nil)
   }
 
   /// Makes the elements of a dictionary, such as ``CompositeRepresentable/compositeValues``; `nil` if one of its values

@@ -113,13 +113,17 @@ extension ManagedObject {
   }
 
   func assignToOne(_ new: ManagedObject?, _ r: RelationshipInfo) throws {
+    var back: RelationshipInfo?
     if let new {
       try checkDestination(new, r)
       try loadIfRead(by: r)
       try bringAlong(new, r)
-      try new.loadIfRead(by: inverse(of: r, on: new))
+      back = inverse(of: r, on: new)
+      try new.loadIfRead(by: back)
       // Nothing is changed before it is known that it is there.
-      if try currentToOne(r) != new.objectID { try new.requireNewestRow(at: objectID, by: inverse(of: r, on: new)) }
+      if let back, !back.isToMany, try currentToOne(r) != new.objectID {
+        try new.requireNewestRow(at: objectID, by: back)
+      }
     }
     let old = try object(try currentToOne(r))
     if old === new { return }
@@ -134,7 +138,7 @@ extension ManagedObject {
         }
       }
     }
-    if let new, let back = inverse(of: r, on: new) {
+    if let new, let back {
       if back.isToMany {
         try new.recordAdd(objectID, back)
       } else {

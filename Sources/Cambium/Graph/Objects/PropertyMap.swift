@@ -53,6 +53,8 @@ struct PropertyMap<Element>: ExpressibleByDictionaryLiteral {
   }
 
   private mutating func insert(_ element: Element, _ key: Int, at place: Int) {
+    // A new object gets several values one by one, and would have its entries copied for each power of two.
+    if entries.isEmpty { entries.reserveCapacity(4) }
     // To append takes half the time, and nearly all places are the last.
     if place == entries.count { entries.append((key, element)) } else { entries.insert((key, element), at: place) }
   }

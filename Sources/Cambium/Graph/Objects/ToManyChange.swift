@@ -37,13 +37,14 @@ struct ToManyChange {
       if removed?.isEmpty == true { removed = nil }
       return
     }
-    if hasAdded(id) { return }
-    added.append(id)
     if isAdded != nil {
-      isAdded?.insert(id)
-    } else if added.count > Self.few {
-      isAdded = Set(added)
+      // Hashed once, because an import adds the same way for each object.
+      if isAdded?.insert(id).inserted == true { added.append(id) }
+      return
     }
+    if added.contains(id) { return }
+    added.append(id)
+    if added.count > Self.few { isAdded = Set(added) }
   }
 
   /// Notes that a destination went. O(1), or O(number of those that came) for one of them.
