@@ -7,10 +7,11 @@ import Testing
 /// Every byte of a small, cleanly closed store of every page kind is changed, and the file is cut at every length: what
 /// is read then is the same, or a typed error that names a place; never other data, a trap or a hang.
 ///
-/// All bytes are tried at full length, every 97th otherwise; `CAMBIUM_DAMAGE_STEP` sets another step.
+/// All bytes are tried at full length, one in `CAMBIUM_SHARE` if that is set, every 97th otherwise;
+/// `CAMBIUM_DAMAGE_STEP` sets another step.
 @Suite struct ByteDamageTests {
   static let step =
-    ProcessInfo.processInfo.environment["CAMBIUM_DAMAGE_STEP"].flatMap(Int.init) ?? (isFullLength ? 1 : 97)
+    ProcessInfo.processInfo.environment["CAMBIUM_DAMAGE_STEP"].flatMap(Int.init) ?? (isFullLength ? share : 97)
 
   static var options: StoreOptions {
     var options = StoreOptions()

@@ -7,7 +7,7 @@ import Testing
 /// Several processes on one store, on a simulated disk.
 @Suite struct SharedWorkloadTests {
   static let seed = CrashTests.seed
-  static var runs: Int { isFullLength ? 60 : 1 }
+  static var runs: Int { testCount("CAMBIUM_SHARED_RUNS", short: 1, full: 60) }
 
   private func run(
     _ durability: Durability, killing: Bool, seed: UInt64, steps: Int, readsInBetween: Bool = false,
