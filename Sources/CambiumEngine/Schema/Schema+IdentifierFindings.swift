@@ -1,5 +1,6 @@
 extension Schema {
-  /// Finds properties of an entity that share a renaming identifier. Only one of them would get the values.
+  /// Finds properties of an entity that share a renaming identifier. Only one of them would get the values. An identifier
+  /// may be the name of another property: an identifier that is set comes before a name.
   func findIdentifiers(_ entity: EntitySchema, _ result: inout [ModelFinding]) {
     findShared(
       entity.allAttributes.map { Identity($0.name, $0.renamingIdentifier) },
@@ -21,7 +22,7 @@ extension Schema {
   /// - Parameter own: The number of properties at the end that are not inherited. The parent's findings have the others.
   private func findShared(_ level: [Identity], own: Int, _ place: String, _ result: inout [ModelFinding]) {
     var names: [String: String] = [:]
-    for (number, identity) in level.enumerated() {
+    for (number, identity) in level.enumerated() where identity.isSet {
       guard let first = names[identity.canonicalName] else {
         names[identity.canonicalName] = identity.name
         continue
@@ -30,8 +31,8 @@ extension Schema {
       result.append(
         ModelFinding(
           "shared-identifier", place + "." + identity.name,
-          "'\(first)' has the renaming identifier '\(identity.canonicalName)' as well (a missing one is the name), so that only "
-            + "one of the two gets the values. Give each its own"))
+          "'\(first)' has the renaming identifier '\(identity.canonicalName)' as well, so that only one of the two gets the "
+            + "values. Give each its own"))
     }
   }
 }

@@ -112,7 +112,7 @@ struct Identity: Equatable {
   var name: String
   var canonicalName: String
   /// Whether the model sets the canonical name, which may be the name.
-  fileprivate var isSet: Bool
+  var isSet: Bool
 
   init(_ name: String, _ renamingIdentifier: String?) {
     self.name = name

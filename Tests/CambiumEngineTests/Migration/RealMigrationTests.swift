@@ -45,6 +45,23 @@ import Testing
     return try ModelFile(contents: [UInt8](try Data(contentsOf: file))).schema
   }
 
+  /// The applications whose versions have an order, by name, each with its models in that order.
+  static func applications() throws -> [(name: String, models: [Schema])] {
+    let root = try #require(realModelsFolder())
+    return try FileManager.default.contentsOfDirectory(atPath: root.path).sorted().compactMap { name in
+      let folder = root.appendingPathComponent(name)
+      guard let order = try? String(contentsOf: folder.appendingPathComponent("ORDER.txt"), encoding: .utf8) else {
+        return nil
+      }
+      return (
+        name,
+        try order.split(separator: "\n").map {
+          try model(folder, String($0.replacingOccurrences(of: ".xml", with: "")))
+        }
+      )
+    }
+  }
+
   @Test(.enabled(if: Self.realModelsFolder() != nil)) func verdictsAgree() throws {
     let root = try #require(Self.realModelsFolder())
     #expect(Self.pairs.count == 57)
@@ -70,18 +87,10 @@ import Testing
   /// of them makes those without drops, or to a higher number. Two of these applications have a mistaken renaming
   /// identifier, and one gave a later version a lower number.
   @Test(.enabled(if: Self.realModelsFolder() != nil)) func knownModelsMayBeDropped() throws {
-    let root = try #require(Self.realModelsFolder())
     var count = 0
     var strays: Set<String> = []
     var refusals: [String] = []
-    for name in try FileManager.default.contentsOfDirectory(atPath: root.path).sorted() {
-      let folder = root.appendingPathComponent(name)
-      guard let order = try? String(contentsOf: folder.appendingPathComponent("ORDER.txt"), encoding: .utf8) else {
-        continue
-      }
-      let models = try order.split(separator: "\n").map { line in
-        try Self.model(folder, String(line.replacingOccurrences(of: ".xml", with: "")))
-      }
+    for (name, models) in try Self.applications() {
       for from in models.indices {
         for to in models.indices.dropFirst(from + 1) {
           let step = ModelStep(from: models[from], to: models[to], known: models)
@@ -107,17 +116,9 @@ import Testing
   /// Every version to the next, with all relationships filled and with none: migrated at once, and with what can be put
   /// off done later; each rolled back as well. Every value is compared.
   @Test(.enabled(if: Self.realModelsFolder() != nil)) func everyVersionToTheNextAndBack() throws {
-    let root = try #require(Self.realModelsFolder())
     var random = SplitMix64(seed: testSeed(20_261_130))
     var (pairs, migrated, putOff, values) = (0, 0, 0, 0)
-    for name in try FileManager.default.contentsOfDirectory(atPath: root.path).sorted() {
-      let folder = root.appendingPathComponent(name)
-      guard let order = try? String(contentsOf: folder.appendingPathComponent("ORDER.txt"), encoding: .utf8) else {
-        continue
-      }
-      let models = try order.split(separator: "\n").map { line in
-        try Self.model(folder, String(line.replacingOccurrences(of: ".xml", with: "")))
-      }
+    for (name, models) in try Self.applications() {
       for (from, to) in zip(models, models.dropFirst()) {
         pairs += 1
         let naive = NaiveMigration(from.definition, to.definition)
@@ -151,19 +152,11 @@ import Testing
   }
 
   @Test(.enabled(if: Self.realModelsFolder() != nil)) func everyVersionToEveryOther() throws {
-    let root = try #require(Self.realModelsFolder())
     var random = SplitMix64(seed: testSeed(20_261_123))
     var migrated = 0
     var refused = 0
     var blocked = 0
-    for name in try FileManager.default.contentsOfDirectory(atPath: root.path).sorted() {
-      let folder = root.appendingPathComponent(name)
-      guard let order = try? String(contentsOf: folder.appendingPathComponent("ORDER.txt"), encoding: .utf8) else {
-        continue
-      }
-      let models = try order.split(separator: "\n").map { line in
-        try Self.model(folder, String(line.replacingOccurrences(of: ".xml", with: "")))
-      }
+    for (name, models) in try Self.applications() {
       for from in models.indices {
         for to in models.indices where to != from {
           // Back: what the application made optional, or gave up, is required again, and objects may stand in the way.
