@@ -80,7 +80,7 @@ extension Value {
     case .integer(let integer): return Double(integer)
     case .double(let double): return double
     case .float(let float): return Double(float)
-    case .decimal(let decimal): return decimal.isNaN ? .nan : Double(decimal.description)
+    case .decimal(let decimal): return decimal.isNaN ? .nan : DecimalNotation(decimal).double
     default: return nil
     }
   }
@@ -92,7 +92,7 @@ extension Value {
     case .integer(let integer): return Float(integer)
     case .double(let double): return Float(double)
     case .float(let float): return float
-    case .decimal(let decimal): return decimal.isNaN ? .nan : Float(decimal.description)
+    case .decimal(let decimal): return decimal.isNaN ? .nan : DecimalNotation(decimal).float
     default: return nil
     }
   }

@@ -107,7 +107,7 @@ public enum ISODate {
       let start = place
       while place < bytes.count, isDigit(bytes[place]) { place += 1 }
       guard place > start else { return nil }
-      return Double("0." + String(decoding: bytes[start..<place], as: UTF8.self))
+      return Double(decimal: "0." + String(decoding: bytes[start..<place], as: UTF8.self))
     }
 
     func problem(_ reason: String? = nil) -> Problem {

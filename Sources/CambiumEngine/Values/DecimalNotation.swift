@@ -1,0 +1,217 @@
+import CambiumKernel
+
+/// A number in decimal notation, `±digits × 10^exponent`, on its way to the nearest double or float.
+///
+/// `Double(text)` of the standard library calls the C library's `strtod`, which targets without an operating system do
+/// not have. This type gives the same result bit for bit: the nearest value, and of two that are equally near the one
+/// with an even significand. A number of at most 15 digits and a small exponent takes one multiplication or division of
+/// doubles, which rounds once. Any other number takes an exact division of ``WideInteger``s.
+struct DecimalNotation {
+  private let isNegative: Bool
+  private let digits: WideInteger
+  /// The digits, if 64 bits hold them.
+  private let small: UInt64?
+  /// An upper bound of the number of digits.
+  private let digitCount: Int
+  /// The power of ten of the last digit.
+  private let exponent: Int
+
+  /// The number that a decimal value is, which must not be not-a-number.
+  init(_ value: DecimalValue) {
+    isNegative = value.isNegative
+    small = UInt64(exactly: value.coefficient)
+    digits = WideInteger(value.coefficient)
+    // 2^128 has 39 digits.
+    digitCount = 39
+    exponent = Int(value.exponent)
+  }
+
+  /// Reads an optional sign, digits with an optional point, and an optional exponent, such as `-12.50`, `.5`, `5.` or
+  /// `1e-7`.
+  ///
+  /// Takes time in proportion to the length of the text.
+  ///
+  /// - Returns: `nil` for any other text, such as one with white space, hexadecimal digits or the name of an infinity.
+  init?(_ text: String) {
+    var reader = NotationReader()
+    for byte in text.utf8 {
+      guard reader.take(byte) else { return nil }
+    }
+    guard reader.isComplete else { return nil }
+    reader.finish()
+    isNegative = reader.isNegative
+    small = reader.digitCount <= 19 ? reader.head : nil
+    digits = reader.digits
+    digitCount = reader.digitCount
+    exponent = reader.power + (reader.exponentIsNegative ? -reader.exponent : reader.exponent)
+  }
+
+  /// The nearest double: infinity beyond the greatest, zero below half of the smallest.
+  var double: Double {
+    if let small, small < 1 << 53, abs(exponent) <= 22 {
+      let magnitude =
+        exponent < 0 ? Double(small) / Self.powersOfTen[-exponent] : Double(small) * Self.powersOfTen[exponent]
+      return isNegative ? -magnitude : magnitude
+    }
+    let bits = nearest(significandBits: 53, leastExponent: -1022, greatestExponent: 1023)
+    return Double(bitPattern: bits | (isNegative ? 1 << 63 : 0))
+  }
+
+  /// The nearest float: infinity beyond the greatest, zero below half of the smallest.
+  var float: Float {
+    let bits = nearest(significandBits: 24, leastExponent: -126, greatestExponent: 127)
+    return Float(bitPattern: UInt32(truncatingIfNeeded: bits) | (isNegative ? 1 << 31 : 0))
+  }
+
+  /// The powers of ten that doubles hold exactly.
+  private static let powersOfTen: [Double] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
+    1e21, 1e22,
+  ]
+
+  /// The bit pattern, without sign, of the nearest number of a binary format.
+  private func nearest(significandBits: Int, leastExponent: Int, greatestExponent: Int) -> UInt64 {
+    let infinity = UInt64(greatestExponent - leastExponent + 2) << UInt64(significandBits - 1)
+    if digits.isZero { return 0 }
+    // Below 10^-400 and from 10^400, every format has zero and infinity. In between the integers have 1,170 digits.
+    if digitCount + exponent < -400 { return 0 }
+    if exponent > 400 { return infinity }
+    // number = numerator / denominator × 2^exponent, with the power of five on either side.
+    var numerator = digits
+    var denominator = WideInteger(1)
+    if exponent < 0 {
+      denominator.multiply(byPowerOfFive: -exponent)
+    } else {
+      numerator.multiply(byPowerOfFive: exponent)
+    }
+    // Scale both so that the quotient is at least 1 and below 2. The number is then quotient × 2^binary.
+    let difference = numerator.bitWidth - denominator.bitWidth
+    var binary = exponent + difference
+    if difference < 0 { numerator.shiftLeft(by: -difference) } else { denominator.shiftLeft(by: difference) }
+    if WideInteger.order(numerator, denominator) == .less {
+      numerator.shiftLeft(by: 1)
+      binary -= 1
+    }
+    // 64 bits of the quotient, the first of which is 1. What is left of the numerator breaks a tie.
+    var quotient: UInt64 = 0
+    for _ in 0..<64 {
+      quotient <<= 1
+      if WideInteger.order(numerator, denominator) != .less {
+        numerator.subtract(denominator)
+        quotient |= 1
+      }
+      numerator.shiftLeft(by: 1)
+    }
+    if binary > greatestExponent { return infinity }
+    // Below the least exponent, the format keeps a bit less for each power of two.
+    let kept = significandBits - max(0, leastExponent - binary)
+    if kept < 0 { return 0 }
+    let dropped = UInt64(64 - kept)
+    let rest = kept == 0 ? quotient : quotient & (1 << dropped - 1)
+    let half: UInt64 = 1 << (dropped - 1)
+    var significand = kept == 0 ? 0 : quotient >> dropped
+    if rest > half || (rest == half && (!numerator.isZero || significand & 1 == 1)) { significand += 1 }
+    // The first bit of a normal significand adds 1 to the exponent's field, and a carry out of the significand one more.
+    // So the greatest numbers carry into infinity, and the greatest subnormal one into the least normal one.
+    let field = UInt64(max(0, binary - leastExponent)) << UInt64(significandBits - 1)
+    return field + significand
+  }
+}
+
+extension Double {
+  /// The double nearest to a number in decimal notation; `nil` if the text is not one. ``DecimalNotation`` says what
+  /// is.
+  init?(decimal text: String) {
+    guard let number = DecimalNotation(text) else { return nil }
+    self = number.double
+  }
+}
+
+/// Reads a number in decimal notation byte by byte. Counts and exponents saturate far beyond the reach of a double, so
+/// that no text overflows 32 bits.
+private struct NotationReader {
+  private enum State { case start, sign, whole, fraction, exponentStart, exponentSign, exponent }
+
+  /// Digits beyond these cannot decide between two doubles, except that one of them is not zero: the midpoint of two
+  /// neighbouring doubles has at most 767 digits.
+  private static let mostDigits = 770
+  private static let limit = 100_000_000
+
+  private var state = State.start
+  private(set) var isNegative = false
+  private var hasDigits = false
+  /// The first 19 digits, which 64 bits always hold.
+  private(set) var head: UInt64 = 0
+  private(set) var digits = WideInteger(0)
+  private(set) var digitCount = 0
+  /// The power of ten of the last digit taken, if there were no exponent.
+  private(set) var power = 0
+  private var droppedAny = false
+  private(set) var exponent = 0
+  private(set) var exponentIsNegative = false
+
+  /// Whether the bytes taken are a number.
+  var isComplete: Bool { hasDigits && (state == .whole || state == .fraction || state == .exponent) }
+
+  /// Takes the next byte; `false` if the text is not a number.
+  mutating func take(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39: takeDigit(byte - 0x30)
+    case 0x2B, 0x2D:
+      if state == .start {
+        isNegative = byte == 0x2D
+        state = .sign
+      } else if state == .exponentStart {
+        exponentIsNegative = byte == 0x2D
+        state = .exponentSign
+      } else {
+        return false
+      }
+    case 0x2E:
+      guard state == .start || state == .sign || state == .whole else { return false }
+      state = .fraction
+    case 0x45, 0x65:
+      guard hasDigits, state == .whole || state == .fraction else { return false }
+      state = .exponentStart
+    default: return false
+    }
+    return true
+  }
+
+  private mutating func takeDigit(_ digit: UInt8) {
+    switch state {
+    case .exponentStart, .exponentSign, .exponent:
+      state = .exponent
+      exponent = min(exponent * 10 + Int(digit), Self.limit)
+      return
+    case .start, .sign: state = .whole
+    case .whole, .fraction: break
+    }
+    hasDigits = true
+    if digitCount == Self.mostDigits {
+      droppedAny = droppedAny || digit != 0
+      if state == .whole { power = min(power + 1, Self.limit) }
+      return
+    }
+    if state == .fraction { power = max(power - 1, -Self.limit) }
+    // A zero before the first digit is only a place.
+    if digitCount == 0, digit == 0 { return }
+    if digitCount < 19 {
+      head = head * 10 + UInt64(digit)
+    } else {
+      if digitCount == 19 { digits = WideInteger(UInt128(head)) }
+      digits.multiply(by: 10, adding: UInt32(digit))
+    }
+    digitCount += 1
+  }
+
+  /// Brings the digits together after the last byte.
+  mutating func finish() {
+    if digitCount <= 19 { digits = WideInteger(UInt128(head)) }
+    guard droppedAny else { return }
+    // One more digit, which is not zero, stands for all digits that were left out.
+    digits.multiply(by: 10, adding: 1)
+    digitCount += 1
+    power -= 1
+  }
+}
