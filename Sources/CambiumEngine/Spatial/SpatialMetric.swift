@@ -139,8 +139,17 @@ extension SpatialDistance {
 
   /// Degrees from 0 up to 360.
   private static func wrapped(_ degrees: Double) -> Double {
-    let rest = degrees - (degrees / 360).rounded(.down) * 360
+    let rest = degrees - floor(degrees / 360) * 360
     return rest < 360 ? max(0, rest) : 0
+  }
+
+  /// The greatest whole number that is not above `number`. (`rounded(.down)` needs a mathematics library on some targets,
+  /// which the engine does not import.)
+  private static func floor(_ number: Double) -> Double {
+    // From 2^52 on, every double is whole.
+    guard number.magnitude < 0x1p52 else { return number }
+    let truncated = Double(Int64(number))
+    return truncated > number ? truncated - 1 : truncated
   }
 
   /// The latitudes on the sphere that a range of degrees comes to, which may go over one pole; nil for what is not told.

@@ -22,8 +22,8 @@ public enum ISODate {
     guard 1...12 ~= month else { throw reader.problem("there is no month \(month)") }
     let days = daysOfMonth(month, of: year)
     guard 1...days ~= day else { throw reader.problem("month \(month) of \(year) has \(days) days") }
-    // The day that 2001-01-01 is counted from 0000-03-01.
-    let midnight = (dayNumber(year, month, day) - 730_791) * 86_400
+    // 2001-01-01 is day 730,791 from 0000-03-01. `Int` of 32 bits has seconds for 68 years only.
+    let midnight = Int64(dayNumber(year, month, day) - 730_791) * 86_400
     if reader.isAtEnd {
       // A separator promises a time.
       if reader.isBehindSeparator { throw reader.problem() }
@@ -52,7 +52,7 @@ public enum ISODate {
       offset = (hours * 3600 + minutes * 60) * (isWest ? -1 : 1)
     }
     guard reader.isAtEnd else { throw reader.problem() }
-    return Double(midnight + hour * 3600 + minute * 60 + second - offset) + fraction
+    return Double(midnight + Int64(hour * 3600 + minute * 60 + second - offset)) + fraction
   }
 
   private static func daysOfMonth(_ month: Int, of year: Int) -> Int {

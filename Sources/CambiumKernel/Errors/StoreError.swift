@@ -39,7 +39,7 @@ public enum StoreError: Error, Equatable, Sendable {
   case busy
   /// A key is longer than a quarter of a page (`limit` bytes).
   case keyTooLong(length: Int, limit: Int)
-  /// A value is longer than the format allows (`limit` bytes).
+  /// A value is longer than the format, or the address space of this machine, allows (`limit` bytes).
   case valueTooLong(length: UInt64, limit: UInt64)
   /// No tree has this identifier, or it was dropped.
   case noSuchTree(TreeID)

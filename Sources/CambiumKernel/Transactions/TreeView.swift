@@ -249,10 +249,14 @@ public class TreeView {
   }
 
   private final func largeValue(_ stub: LargeValueStub?) throws(StoreError) -> [UInt8] {
-    guard let stub, let length = Int(exactly: stub.length),
+    guard let stub,
       Verification.stubRange.holds(stub.length <= Extents.maxValueBytes && stub.id < Extents.highestID)
     else {
       throw .corrupt(place: .record, offset: 0, detail: "malformed reference to a large value")
+    }
+    // A value that a machine of 64 bits wrote may have more bytes than one of 32 bits can address.
+    guard let length = Int(exactly: stub.length) else {
+      throw .valueTooLong(length: stub.length, limit: UInt64(Int.max))
     }
     var out: [UInt8] = []
     let cursor = try self.cursor(.extents)

@@ -40,7 +40,7 @@ extension EntityView {
     unordered.limit = nil
     let usual = try choose(unordered).cost / request.fetch.costs.strayRow
     let rows = Double(try storing { () throws(StoreError) in try trees.count(plan.rows) })
-    var left = Int(min(usual / 2, rows / Self.rowsPerAsked))
+    var left = Int(min(usual / 2, rows / Self.rowsPerAsked, 1e9))
     let longestWhole = store.kernel.maxKeyLength - 48
     var found: [(row: UInt64, slots: [Value])] = []
     let cursor = try storing { () throws(StoreError) in try trees.cursor(maker.tree) }
