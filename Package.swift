@@ -47,6 +47,7 @@ let package = Package(
     .library(name: "CambiumEngine", targets: ["CambiumEngine"]),
     .library(name: "CambiumModels", targets: ["CambiumModels"]),
     .library(name: "CambiumSystem", targets: ["CambiumSystem"]),
+    .library(name: "CambiumDeviceSupport", targets: ["CambiumDeviceSupport"]),
     .executable(name: "cambium", targets: ["CambiumTool"]),
     .plugin(name: "CambiumGeneratePlugin", targets: ["CambiumGeneratePlugin"]),
     .executable(name: "FlightLog", targets: ["FlightLog"]),
@@ -56,6 +57,8 @@ let package = Package(
     .target(name: "CambiumKernel"),
     .target(name: "CambiumEngine", dependencies: ["CambiumKernel"]),
     .target(name: "CambiumSystem", dependencies: ["CambiumKernel"]),
+    // The functions that the linker asks for where there is no operating system. Everywhere else it is empty.
+    .target(name: "CambiumDeviceSupport"),
     // Xcode's model files as documents, which tools read that have no use for a store; and the models of such
     // documents.
     .target(name: "CambiumModelFiles"),

@@ -27,8 +27,10 @@ public enum PlaneAxis {
     } else if value < -linear {
       step = firstLinear - 1 - Int64(truncatingIfNeeded: ((-value).bitPattern &- linearBits) >> 32)
     } else {
-      // Exact: a power of two, and then less than 2^30.
-      step = Int64((value * steps).rounded(.down)) + (1 << 31)
+      // Exact: a power of two, and then less than 2^30. (`rounded(.down)` needs a mathematics library on some targets.)
+      let scaled = value * steps
+      let truncated = Int64(scaled)
+      step = (Double(truncated) > scaled ? truncated - 1 : truncated) + (1 << 31)
     }
     return UInt32(truncatingIfNeeded: step)
   }
