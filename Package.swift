@@ -122,6 +122,10 @@ let package = Package(
     // One of the two stacks on a store, for the test of two processes.
     .executableTarget(
       name: "StackWorker", dependencies: ["Cambium", "CambiumSwiftData"], path: "Tests/StackWorker"),
+    // The programs that `.ci/embedded` also builds for targets without an operating system.
+    .executableTarget(
+      name: "DevicePrograms", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumTesting"],
+      path: "Tests/Embedded", exclude: ["Startup", "run.mjs"]),
     // What `.ci/instructions` counts the instructions of.
     .executableTarget(
       name: "CoreOperations", dependencies: ["Cambium", "CambiumKernel", "CambiumSystem"],

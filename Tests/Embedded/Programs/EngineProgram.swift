@@ -1,0 +1,145 @@
+import CambiumEngine
+import CambiumKernel
+
+// Entities: a schema described in code, rows, predicates, an order, an index, a unique constraint; then a checkpoint, an
+// opening, small commits, and a recovery.
+
+private let rows = 1_000
+
+private func say(_ error: EngineError) {
+  switch error {
+  case .store(let error): say(error)
+  case .corrupt(let text), .misuse(let text), .unsupported(let text): say(text + "\n")
+  default: say("an error of the engine\n")
+  }
+}
+
+private func airportSchema() throws(SchemaError) -> Schema {
+  let location = CompositeSchema(
+    "Location", elements: [AttributeSchema("latitude", .double), AttributeSchema("longitude", .double)])
+  let airport = EntitySchema(
+    "Airport",
+    attributes: [
+      AttributeSchema("code", .string, optional: false), AttributeSchema("name", .string),
+      AttributeSchema("elevation", .integer32), AttributeSchema("opened", .date),
+      AttributeSchema("location", composite: "Location"),
+    ],
+    indexes: [IndexSchema("byLatitude", [IndexElement("location.latitude")])], unique: [["code"]])
+  return try Schema(SchemaDefinition([airport], composites: [location]))
+}
+
+private func count(_ store: EntityStore, _ format: String) throws(EngineError) -> Int {
+  guard let airport = store.schema.entity(named: "Airport") else { return -1 }
+  let predicate: Predicate
+  do throws(PredicateError) { predicate = try Predicate(format: format, arguments: []) } catch { return -2 }
+  return try store.view().count(EngineFetch(airport, predicate: predicate))
+}
+
+private func ask(_ store: EntityStore, _ phase: String) throws(EngineError) {
+  // Row i: latitude i / 4, elevation i % 50, opened i days after 2069-12-01.
+  expect(try count(store, "location.latitude >= 25 AND location.latitude < 50") == 100, "\(phase): range by index")
+  expect(try count(store, "elevation > 24 AND name ENDSWITH '7'") == 60, "\(phase): scan")
+  expect(try count(store, "name CONTAINS 'port 99'") == 11, "\(phase): text")
+  expect(try count(store, "code == 'A321'") == 1, "\(phase): unique key")
+  // The literals and casts that the C library used to read, and a date beyond 2^31 seconds.
+  expect(try count(store, "location.latitude == 1.2525e2") == 1, "\(phase): decimal")
+  expect(try count(store, "location.latitude == CAST('125.25', 'NSNumber')") == 1, "\(phase): cast")
+  guard let airport = store.schema.entity(named: "Airport") else { return }
+  var fetch = EngineFetch(airport)
+  fetch.sort = [EngineSort("elevation", ascending: false), EngineSort("location.latitude")]
+  fetch.limit = 10
+  let found = try store.view().fetchRows(fetch)
+  expect(found.count == 10, "\(phase): sorted")
+  for (place, row) in found.enumerated() {
+    expect(
+      try row.value(keyPath: "location.latitude") == .double(Double(49 + 50 * place) * 0.25), "\(phase): sorted row")
+  }
+}
+
+private func open(_ disk: RamDisk, _ board: Board) throws(EngineError) -> EntityStore {
+  let kernel: Store
+  do throws(StoreError) {
+    kernel = try Store.open(on: disk, environment: board, options: smallOptions())
+  } catch { throw .store(error) }
+  return try EntityStore.open(kernel)
+}
+
+private func run() throws(EngineError) {
+  let disk = RamDisk()
+  let board = Board()
+  let schema: Schema
+  do throws(SchemaError) { schema = try airportSchema() } catch { return expect(false, "schema") }
+  part("schema made")
+  let kernel: Store
+  do throws(StoreError) {
+    kernel = try Store.create(on: disk, environment: board, options: smallOptions())
+  } catch { throw .store(error) }
+  var store: EntityStore! = try EntityStore.create(in: kernel, schema: schema)
+  part("store made")
+  guard let airport = store.schema.entity(named: "Airport") else { return expect(false, "entity") }
+  guard let start = try? ISODate.seconds(of: "2069-12-01") else { return expect(false, "date") }
+  expect(start == 2_174_774_400, "date")
+  var references: [ObjectReference] = []
+  for first in stride(from: 0, to: rows, by: 100) {
+    try store.write { (transaction) throws(EngineError) in
+      for i in first..<first + 100 {
+        let reference = try transaction.reserveReference(airport)
+        references.append(reference)
+        var values = RowValues()
+        values.set("code", .string("A\(i)"))
+        values.set("name", .string("Airport \(i)"))
+        values.set("elevation", .integer(Int64(i % 50)))
+        values.set("opened", .date(start + Double(i) * 86_400))
+        values.set(
+          "location",
+          .composite(["latitude": .double(Double(i) * 0.25), "longitude": .double(-Double(i))]))
+        try transaction.insert(reference, values)
+      }
+    }
+  }
+  part("rows written")
+  try ask(store, "before the checkpoint")
+  part("questions")
+  do throws(StoreError) { try store.kernel.checkpoint() } catch { throw .store(error) }
+  part("checkpoint")
+  try store.close()
+  store = nil
+  store = try open(disk, board)
+  try ask(store, "after opening")
+  part("closed and opened")
+  let (writes, bytes, syncs) = (disk.writeCount, disk.writtenBytes, disk.syncCount)
+  for i in 0..<100 {
+    try store.write { (transaction) throws(EngineError) in
+      var values = RowValues()
+      values.set("elevation", .integer(Int64(1_000 + i)))
+      try transaction.update(references[i], values)
+    }
+  }
+  say("100 commits of one row: \(disk.writeCount - writes) writes, \(disk.writtenBytes - bytes) bytes, ")
+  say("\(disk.syncCount - syncs) syncs\n")
+  part("small commits")
+  // Nobody closes the store: the power is gone.
+  store = nil
+  store = try open(disk, board)
+  expect(try count(store, "elevation >= 1000") == 100, "recovered rows")
+  expect(try count(store, "TRUEPREDICATE") == rows, "all rows")
+  part("recovered")
+  var isRefused = false
+  do throws(EngineError) {
+    try store.write { (transaction) throws(EngineError) in
+      var values = RowValues()
+      values.set("code", .string("A5"))
+      try transaction.insert(try transaction.reserveReference(airport), values)
+    }
+  } catch { if case .uniqueViolation = error { isRefused = true } }
+  expect(isRefused, "unique constraint")
+  try store.close()
+  disk.tell()
+}
+
+func engineProgram() {
+  do throws(EngineError) { try run() } catch {
+    say(error)
+    failures += 1
+  }
+}
