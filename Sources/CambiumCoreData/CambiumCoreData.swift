@@ -12,6 +12,7 @@
 @_exported import Cambium
 @_exported import CambiumNotifications
 @_exported import Foundation
+
 @_exported import typealias CambiumCoreDataNames.NSComparisonPredicate
 @_exported import typealias CambiumCoreDataNames.NSCompoundPredicate
 @_exported import typealias CambiumCoreDataNames.NSExpression

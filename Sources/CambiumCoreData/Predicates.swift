@@ -29,6 +29,7 @@ extension Array: NSPredicateArgument {}
 extension Set: NSPredicateArgument {}
 extension Optional: NSPredicateArgument where Wrapped: NSPredicateArgument {}
 extension NSObject: NSPredicateArgument {}
+extension FetchExpression: NSPredicateArgument {}
 
 extension FetchPredicate {
   /// Reads a predicate. Where Core Data raises, for a mistake in the format or an argument that no attribute holds, the
@@ -54,8 +55,9 @@ extension FetchPredicate {
   /// Reads a predicate with its arguments in an array; see ``init(format:_:)``.
   public init(format: String, argumentArray: [Any]?) {
     do {
-      let arguments: [Any?]? = argumentArray.map { $0.map { swiftValue($0) } }
-      self = try FetchPredicate(ownFormat: format, argumentArray: arguments)
+      let plain = FormatWithoutExpressions(format, argumentArray ?? [])
+      let arguments: [Any?] = plain.arguments.map { swiftValue($0) }
+      self = try FetchPredicate(ownFormat: plain.format, argumentArray: argumentArray == nil ? nil : arguments)
     } catch { self.init(failure: error) }
   }
 

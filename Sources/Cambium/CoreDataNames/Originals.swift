@@ -141,6 +141,12 @@ import CambiumEngine
   public func ownValue(forKey key: String) -> Any? { value(forKey: key) }
   /// ``value(forKeyPath:)``.
   public func ownValue(forKeyPath keyPath: String) -> Any? { value(forKeyPath: keyPath) }
+  /// What an operator such as `@sum` makes of values, none of which is null; `nil` if there is no such operator, or it
+  /// does not go with the values.
+  public static func ownResult(ofOperator name: String, values: [Any]) -> Any? {
+    guard let function = KeyPathOperator(rawValue: name) else { return nil }
+    return (try? function.result(of: values, name, "a collection")) ?? nil
+  }
   /// ``changedValues()``.
   public var ownChangedValues: [String: Any?] { changedValues() }
   /// ``committedValues(forKeys:)``.

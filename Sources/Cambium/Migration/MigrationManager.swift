@@ -48,6 +48,8 @@ open class MigrationManager: @unchecked Sendable {
   private let lock = StateLock()
   private var isRunning = false
   private var progress: Float = 0
+  private var observers: [Int: (_ old: Float, _ new: Float) -> Void] = [:]
+  private var observerCount = 0
   private var current: EntityMapping?
   private var cancellation: (any Error)?
 
@@ -262,7 +264,27 @@ open class MigrationManager: @unchecked Sendable {
     lock.locked { if isRunning, cancellation == nil { cancellation = error } }
   }
 
-  func report(_ value: Float) { lock.locked { progress = max(progress, min(1, value)) } }
+  func report(_ value: Float) {
+    let (old, new, called) = lock.locked { () -> (Float, Float, [(Float, Float) -> Void]) in
+      let old = progress
+      progress = max(progress, min(1, value))
+      return (old, progress, observers.sorted { $0.key < $1.key }.map { $0.value })
+    }
+    if new != old { for observer in called { observer(old, new) } }
+  }
+
+  /// Calls a closure with each new ``migrationProgress``, on the thread of the migration, until the number that this
+  /// returns is given to ``endObservingProgress(_:)``.
+  @_spi(CoreData) public func observeProgress(_ observer: @escaping (_ old: Float, _ new: Float) -> Void) -> Int {
+    lock.locked {
+      observerCount += 1
+      observers[observerCount] = observer
+      return observerCount
+    }
+  }
+
+  /// Ends what ``observeProgress(_:)`` began.
+  @_spi(CoreData) public func endObservingProgress(_ number: Int) { lock.locked { observers[number] = nil } }
 
   func enter(_ mapping: EntityMapping?) { lock.locked { current = mapping } }
 

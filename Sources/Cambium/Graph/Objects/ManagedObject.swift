@@ -310,6 +310,23 @@ open class ManagedObject {
   /// - Throws: as ``validateForInsert()``.
   open func validateForUpdate() throws { try validate(all: false) }
 
+  /// Checks an object of Foundation's that a property is to have, such as an `NSString` or an `NSNumber`. An overriding
+  /// method may put another object in its place, and calls this one, which checks as ``validateValue(_:forKey:)-(Any?,_)``
+  /// does. Saves do not call this method; the module `CambiumCoreData` has methods that do for a whole object.
+  ///
+  /// - Throws: as ``validateValue(_:forKey:)-(Any?,_)``.
+  open func validateValue(_ value: ValuePointer, forKey key: String) throws {
+    try validateValue(value.pointee as Any?, forKey: key)
+  }
+
+  #if canImport(ObjectiveC)
+    /// How ``validateValue(_:forKey:)-(ValuePointer,_)`` takes a value.
+    public typealias ValuePointer = AutoreleasingUnsafeMutablePointer<AnyObject?>
+  #else
+    /// How ``validateValue(_:forKey:)-(ValuePointer,_)`` takes a value.
+    public typealias ValuePointer = UnsafeMutablePointer<AnyObject?>
+  #endif
+
   /// Checks that an object may be deleted. Overriding methods call this one.
   ///
   /// When a context saves into a store, this method does not ask for `deny` rules: the transaction does, by what all contexts have saved, after

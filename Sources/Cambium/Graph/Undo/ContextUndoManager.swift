@@ -20,7 +20,11 @@ public final class ContextUndoManager {
   enum Action {
     case changes(WeakContext, UndoEvent)
     case call(() -> Void)
+    case callWith(WeakTarget, (AnyObject) -> Void)
   }
+
+  /// What an action of the application's own is about. The manager does not keep it.
+  struct WeakTarget { weak var object: AnyObject? }
 
   private struct Group {
     var actions: [Action] = []
@@ -41,6 +45,9 @@ public final class ContextUndoManager {
   public var levelsOfUndo = 0 {
     didSet { trim() }
   }
+  /// Whether the end of an event ends a group as well. If `false`, what is changed outside of a group that the application
+  /// began is a group of its own with each event, as with `true`. Core Data raises an exception there.
+  public var groupsByEvent = true
   /// How deep the groups are that have begun and not ended.
   public private(set) var groupingLevel = 0
   /// Whether something is being undone at the moment.
@@ -106,6 +113,17 @@ public final class ContextUndoManager {
     guard isUndoRegistrationEnabled else { return }
     if !isUndoing, !isRedoing { endEvents() }
     register(.call(handler))
+  }
+
+  /// Registers something of the application's own, as ``registerUndo(_:)`` does, that is about an object. The manager does
+  /// not keep the object: once it is gone, the action does nothing.
+  public func registerUndo<Target: AnyObject>(withTarget target: Target, handler: @escaping (Target) -> Void) {
+    guard isUndoRegistrationEnabled else { return }
+    if !isUndoing, !isRedoing { endEvents() }
+    register(
+      .callWith(WeakTarget(object: target)) { object in
+        if let object = object as? Target { handler(object) }
+      })
   }
 
   func register(_ action: Action) {
@@ -175,6 +193,7 @@ public final class ContextUndoManager {
     actions: for action in group.actions.reversed() {
       switch action {
       case .call(let handler): handler()
+      case .callWith(let target, let handler): if let object = target.object { handler(object) }
       case .changes(let weak, let event):
         guard let context = weak.context else { continue }
         let isReverted = context.lock.run {
@@ -200,6 +219,25 @@ public final class ContextUndoManager {
     undoStack = []
     redoStack = []
     if open != nil { open?.actions = [] }
+  }
+
+  /// Forgets the actions that ``registerUndo(withTarget:handler:)`` registered for an object. A group without other actions
+  /// goes with them.
+  public func removeAllActions(withTarget target: AnyObject) {
+    func isOther(_ action: Action) -> Bool {
+      if case .callWith(let registered, _) = action { return registered.object !== target }
+      return true
+    }
+    func without(_ groups: [Group]) -> [Group] {
+      groups.compactMap { group in
+        var group = group
+        group.actions = group.actions.filter(isOther)
+        return group.actions.isEmpty ? nil : group
+      }
+    }
+    undoStack = without(undoStack)
+    redoStack = without(redoStack)
+    open?.actions.removeAll { !isOther($0) }
   }
 
   /// Keeps what objects have whose deletion is saved, as long as there is an event that could bring them back.

@@ -1,0 +1,66 @@
+// Values by key of Foundation's collections, which code for Core Data asks the sets and arrays of objects for:
+// `(items as NSSet).value(forKeyPath: "@sum.price")`. Off Apple platforms Foundation has no such methods.
+
+@_spi(CoreData) import Cambium
+
+#if !canImport(Darwin)
+  /// A collection of Foundation's, whose elements have values by key.
+  public protocol KeyedCollection: NSObject {
+    /// The elements, in their order if they have one.
+    var keyedElements: [Any] { get }
+    /// A collection of the same kind.
+    static func keyedCollection(of values: [Any]) -> Any
+  }
+
+  extension NSArray: KeyedCollection {
+    /// The elements.
+    public var keyedElements: [Any] { (0..<count).map { object(at: $0) } }
+    /// An `NSArray`.
+    public static func keyedCollection(of values: [Any]) -> Any { NSArray(array: values) }
+  }
+
+  extension NSSet: KeyedCollection {
+    /// The elements.
+    public var keyedElements: [Any] { allObjects }
+    /// An `NSSet`.
+    public static func keyedCollection(of values: [Any]) -> Any { NSSet(array: values) }
+  }
+
+  extension NSOrderedSet: KeyedCollection {
+    /// The elements.
+    public var keyedElements: [Any] { array }
+    /// An `NSOrderedSet`.
+    public static func keyedCollection(of values: [Any]) -> Any { NSOrderedSet(array: values) }
+  }
+
+  extension KeyedCollection {
+    /// The values of the elements, in a collection of the same kind; `NSNull` for none in an array. Elements may be
+    /// managed objects and dictionaries; `self` is the element.
+    public func value(forKey key: String) -> Any? { value(forKeyPath: key) }
+
+    /// The values of the elements at the end of a key path, as ``value(forKey:)`` gives them, or what an operator makes
+    /// of those: `@count`, and `@sum`, `@avg`, `@min`, `@max`, `@unionOfObjects` and `@distinctUnionOfObjects` of a key
+    /// path. `nil` for another operator, and for values that the operator does not go with, where Core Data raises.
+    public func value(forKeyPath keyPath: String) -> Any? {
+      let elements = keyedElements
+      guard keyPath.hasPrefix("@") else {
+        return Self.keyedCollection(of: elements.map { Self.value(of: $0, keyPath) ?? NSNull() })
+      }
+      let parts = keyPath.split(separator: ".", maxSplits: 1).map { String($0) }
+      if parts.count == 1 { return keyPath == "@count" ? NSNumber(value: elements.count) : nil }
+      let values = elements.compactMap { swiftValue(Self.value(of: $0, parts[1])) }
+      if parts[0] == "@count" { return NSNumber(value: elements.count) }
+      return ManagedObject.ownResult(ofOperator: parts[0], values: values).map { foundationValue($0) }
+    }
+
+    private static func value(of element: Any, _ keyPath: String) -> Any? {
+      if keyPath == "self" { return element }
+      switch element {
+      case let object as ManagedObject: return object.value(forKeyPath: keyPath)
+      case let dictionary as NSDictionary: return dictionary.object(forKey: NSString(string: keyPath))
+      case let dictionary as [String: Any]: return dictionary[keyPath]
+      default: return nil
+      }
+    }
+  }
+#endif
