@@ -6,17 +6,13 @@ func runMigrateSource(folder path: String, _ arguments: Arguments) throws(ToolEr
   var model: LoadedModel?
   if let modelPath = arguments.values["--model"] { model = try LoadedModel(path: modelPath) }
   let sources = try SourceFolder(path: path)
-  let folder = Folder(sources.files.map { $0.text }, model: model?.document)
+  let move = FolderMove(sources.files.map { (name: $0.name, text: $0.text) }, model: model?.document)
   var moved: [MovedFile] = []
-  for file in sources.files {
-    let result = SourceMover.move(file.text, in: folder)
+  for (file, result) in zip(sources.files, move.sources) {
     if isWritten, result.text != file.text { try sources.write(result.text, to: file.name) }
     if !result.changes.isEmpty || !result.findings.isEmpty { moved.append(MovedFile(name: file.name, source: result)) }
   }
-  let taken = Set(sources.files.map { $0.name })
-  // Sources that the folder has not, because Xcode makes them with every build.
-  let made =
-    (model?.document).map { GeneratedClasses.missing(in: folder, of: $0) }?.filter { !taken.contains($0.name) } ?? []
+  let made = move.made
   if isWritten { for file in made { try sources.write(file.text, to: file.name) } }
   let isComplete = sources.unreadable.isEmpty && moved.allSatisfy { $0.source.findings.isEmpty }
   let report = MoveReport(

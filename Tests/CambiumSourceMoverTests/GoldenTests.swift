@@ -18,11 +18,10 @@ import Testing
   @Test func theLibraryMoves() throws {
     let sources = try Self.sources()
     #expect(sources.count > 3)
-    let library = Folder(sources.map { $0.text })
+    let library = FolderMove(sources)
     var report = ""
     var results: [String] = []
-    for source in sources {
-      let result = SourceMover.move(source.text, in: library)
+    for (source, result) in zip(sources, library.sources) {
       results.append(result.text)
       try compare(result.text, with: "Moved/\(source.name)")
       for change in result.changes { report += "\(source.name):\(change.line): \(change.text)\n" }
@@ -33,9 +32,8 @@ import Testing
     }
     try compare(report, with: "report.txt")
     // Once more, nothing changes.
-    let again = Folder(results)
-    for result in results {
-      let second = SourceMover.move(result, in: again)
+    let again = FolderMove(results.map { (name: "", text: $0) })
+    for (result, second) in zip(results, again.sources) {
       #expect(second.text == result)
       #expect(second.changes.isEmpty)
     }

@@ -78,19 +78,15 @@ import Testing
     ("let c = NSPersistentCloudKitContainer(name: x)", "2: NSPersistentCloudKitContainer"),
     ("let t = NSAtomicStore", "2: NSAtomicStore"),
     ("let p = NSPredicate(block: f)", "2: NSPredicate(block:"),
-    ("let b = p.evaluate(with: x)", "2: evaluate"),
+    ("p.setElements(x)", "2: setElements"),
     ("let u = b.url(forResource: n, withExtension: \"momd\")", "2: momd"),
     ("struct S { @FetchRequest(sortDescriptors: []) var items: R }", "2: @FetchRequest"),
     ("class C: NSManagedObjectContext {}", "2: class C: NSManagedObjectContext"),
-    ("extension A { override func willSave() {} }\nclass A: NSManagedObject {}", "2: func willSave"),
+    ("extension NSManagedObject { override func willSave() {} }", "2: func willSave"),
     ("class A: NSManagedObject { override func value(forKey: String) -> Any? { nil } }", "2: func value"),
     (
       "class A: NSManagedObject { class func keyPathsForValuesAffectingName() -> Set<String> { [] } }",
       "2: func keyPathsForValuesAffectingName"
-    ),
-    (
-      "class A: NSManagedObject { func validateName(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {} }",
-      "2: func validateName"
     ),
   ])
   func left(text: String, finding: String) {

@@ -24,6 +24,10 @@ struct FileDeclarations {
   var managedProperties: [String: [String: String]] = [:]
   /// The methods that `#selector` names.
   var selectors: Set<String> = []
+  /// What classes and their extensions validate, by class.
+  var validations: [String: Validation] = [:]
+  /// The class methods for key-value observing, by class.
+  var observedKeys: [String: Set<String>] = [:]
 
   /// Whether the file imports Core Data, or CambiumCoreData.
   var importsCoreData = false
@@ -44,6 +48,14 @@ struct FileDeclarations {
           DeclaredEnum(name: scope.lastName, inherited: scope.inherited, firstCase: Self.firstCase(scope, structure)))
       case "extension": conformances[scope.lastName, default: []] += scope.inherited
       default: break
+      }
+      if let validation = Self.validation(of: scope, structure) {
+        validations[scope.lastName, default: Validation()].merge(validation)
+      }
+      for index in structure.members(["func"], of: scope) {
+        if let name = source[index + 1]?.text, ObservedKeys.values[name] != nil {
+          observedKeys[scope.lastName, default: []].insert(name)
+        }
       }
       for index in structure.members(["var"], of: scope) {
         let head = DeclarationHead(source, introducer: index)

@@ -13,8 +13,17 @@ package struct Folder {
   private var aliases: [String: String] = [:]
   private var conformances: [String: [String]] = [:]
   private var relationships: [String: [String: ModelDocument.Relationship]] = [:]
+  /// The properties that the model has, by class.
+  private var properties: [String: Set<String>] = [:]
   /// The enumerations that are types of `@NSManaged` properties.
   private(set) var storedEnums: Set<String> = []
+  /// What classes validate, by class.
+  private(set) var validations: [String: FileDeclarations.Validation] = [:]
+  /// The classes that the folder declares, with their superclasses.
+  private(set) var superclasses: [String: String] = [:]
+  private var observedKeys: [String: Set<String>] = [:]
+  /// The classes that the model has, which are made if no source has them.
+  private var modelClasses: Set<String> = []
 
   /// Reads the declarations of the files, each a text.
   package init(_ files: [String], model: ModelDocument? = nil) {
@@ -26,14 +35,23 @@ package struct Folder {
       for declared in declarations.enums where enums[declared.name] == nil { enums[declared.name] = declared }
       types.formUnion(declarations.types)
       selectors.formUnion(declarations.selectors)
+      for (name, validation) in declarations.validations {
+        validations[name, default: FileDeclarations.Validation()].merge(validation)
+      }
+      observedKeys.merge(declarations.observedKeys) { $0.union($1) }
       aliases.merge(declarations.aliases) { first, _ in first }
       conformances.merge(declarations.conformances) { $0 + $1 }
       managedProperties.merge(declarations.managedProperties) { $0.merging($1) { first, _ in first } }
+    }
+    for declared in classes where superclasses[declared.name] == nil {
+      superclasses[declared.name] = declared.superclass ?? ""
     }
     for entity in model?.entities ?? [] {
       let name = entity.className ?? entity.name
       let last = name.split(separator: ".").last.map { String($0) } ?? name
       managedClasses.insert(last)
+      modelClasses.insert(last)
+      properties[last, default: []].formUnion(entity.attributes.map { $0.name } + entity.relationships.map { $0.name })
       for relationship in entity.relationships { relationships[last, default: [:]][relationship.name] = relationship }
     }
     // A class whose properties are managed is one, whatever its superclass is.
@@ -87,6 +105,38 @@ package struct Folder {
       return (known.key, type.base.contains("OrderedSet") || type.base.hasPrefix("[") ? true : false)
     }
     return (name.uncapitalizedFirst, nil)
+  }
+
+  /// The superclasses of a class, as far as the folder declares them, the next first.
+  private func superclasses(of name: String) -> [String] {
+    var result: [String] = []
+    // Classes may name each other in a circle.
+    while let next = superclasses[result.last ?? name], next != name, !result.contains(next) { result.append(next) }
+    return result
+  }
+
+  /// Whether the sources have a class once they are moved.
+  func hasClass(_ name: String) -> Bool {
+    name != "NSManagedObject" && (superclasses[name] != nil || modelClasses.contains(name))
+  }
+
+  /// Whether a class validates properties by methods of its own, and none of its superclasses does.
+  func validatesFirst(_ name: String) -> Bool {
+    validations[name]?.isOwn == true && !superclasses(of: name).contains { validations[$0]?.isOwn == true }
+  }
+
+  /// Whether a superclass of a class declares a class method for key-value observing.
+  func declares(_ method: String, above name: String) -> Bool {
+    superclasses(of: name).contains { observedKeys[$0]?.contains(method) == true }
+  }
+
+  /// The name of a property of a class or its superclasses whose capitalized name is part of a method's name.
+  func property(capitalized name: String, of className: String) -> String {
+    for owner in [className] + superclasses(of: className) {
+      let names = Set((managedProperties[owner] ?? [:]).keys).union((properties[owner] ?? []))
+      if let known = names.sorted().first(where: { $0.capitalizedFirst == name }) { return known }
+    }
+    return name.uncapitalizedFirst
   }
 
   /// Whether the model says that a property is a relationship.

@@ -13,6 +13,8 @@ package enum SourceMover {
     KeyPathLiterals.run(&move)
     FoundationErrors.run(&move)
     Initializers.run(&move)
+    ValidationMethods.run(&move)
+    ObservedKeys.run(&move)
     GenericObjects.run(&move)
     SortSelectors.run(&move)
     StructureExtensions.run(&move)

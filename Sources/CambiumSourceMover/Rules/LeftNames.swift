@@ -60,23 +60,28 @@ enum LeftNames {
     guard let name = source[index + 1], name.kind == .word, let owner = move.structure.owner(of: index),
       move.folder.managedClasses.contains(owner.lastName)
     else { return }
-    if name.text.hasPrefix("keyPathsForValuesAffecting") { return move.find(observing, index...(index + 1)) }
+    if name.text.hasPrefix("keyPathsForValuesAffecting") || name.text == "automaticallyNotifiesObservers" {
+      return move.find(observing, index...(index + 1))
+    }
     let head = DeclarationHead(source, introducer: index)
     let isOverride = head.modifiers.contains { source.tokens[$0].text == "override" }
-    if isOverride, owner.kind == "extension" { return move.find(overrideInExtension, index...(index + 1)) }
+    if isOverride, owner.kind == "extension" {
+      guard move.folder.hasClass(owner.lastName) else {
+        return move.find(overrideInExtension, index...(index + 1))
+      }
+      return move.note(
+        "override \(source.tokens[index].text) \(name.text) goes from an extension into the class \(owner.lastName)",
+        at: source.tokens[index].range.lowerBound)
+    }
     if isOverride, owner.inherited.first == "NSManagedObject", !open.contains(name.text) {
       move.find(closed, index...(index + 1))
     }
-    guard source.tokens[index].text == "func", let type = source.parameters(at: index).first?.type,
-      type.hasPrefix("AutoreleasingUnsafeMutablePointer")
-    else { return }
-    move.find(validation, index...(index + 1))
   }
 
   /// The methods of managed objects that subclasses may override.
   private static let open: Set<String> = [
     "awakeFromInsert", "awakeFromFetch", "awake", "willTurnIntoFault", "didTurnIntoFault", "willSave", "didSave",
-    "prepareForDeletion", "validateForInsert", "validateForUpdate", "validateForDelete",
+    "prepareForDeletion", "validateForInsert", "validateForUpdate", "validateForDelete", "validateValue",
   ]
 
   private static let appleModules: Set<String> = [
@@ -103,10 +108,6 @@ enum LeftNames {
     "NSFetchRequest", "NSFetchedResultsController", "NSEntityDescription", "NSAttributeDescription",
   ]
   private static let finalClass = Cause("this class of Core Data has no subclasses", "keep an instance in a property")
-  private static let validation = Cause(
-    "saves call no validation methods of single properties",
-    "override validateForInsert() and validateForUpdate(), and throw there")
-
   private static let compiledModel = Cause(
     "Xcode's compiled models cannot be read",
     "read the .xcdatamodeld, or what 'cambium model compile' makes of it; NSPersistentContainer(name:) finds both")
@@ -117,7 +118,6 @@ enum LeftNames {
   private static let anyRequest = Cause("there is no type for all requests", "use the type of the request")
   private static let objectiveC = Cause("selectors need Objective-C", "use a closure, or a name as a string")
   private static let locks = Cause("objects are no locks off Apple platforms", "use NSRecursiveLock")
-  private static let throwing = Cause("this throws where Core Data raises", "call it with try")
 
   private static let names: [String: Cause] = [
     "NSPersistentCloudKitContainer": cloudKit, "NSPersistentCloudKitContainerOptions": cloudKit,
@@ -135,9 +135,7 @@ enum LeftNames {
     "NSSQLiteErrorDomain": Cause("there is no SQLite", "remove it"),
     "NSValidationPredicateErrorKey": Cause(
       "errors of validation have no predicate", "read the message under NSLocalizedDescriptionKey"),
-    "autoreleasepool": Cause("there are no pools off Apple platforms", "put its block between #if canImport(Darwin)"),
     "shouldHandleInaccessibleFault": Cause("contexts do not ask about faults", "set shouldDeleteInaccessibleFaults"),
-    "automaticallyNotifiesObservers": observing,
     "Selector": objectiveC, "NSSelectorFromString": objectiveC, "NSStringFromSelector": objectiveC,
     "objc_sync_enter": locks, "objc_sync_exit": locks,
   ]
@@ -158,7 +156,6 @@ enum LeftNames {
   private static let calls: [String: Cause] = [
     "NSPredicate(block:": Cause("a predicate has no block", "fetch, then filter the objects"),
     "NSMappingModel(contentsOf:": mappingFiles, "NSMappingModel(from:": mappingFiles,
-    "setMetadata(_:": throwing,
     "NSPredicate(format:arguments:": Cause("a predicate takes no C list of arguments", "pass an argumentArray"),
   ]
 }

@@ -25,13 +25,11 @@ enum ThrowingCalls {
     return calls.contains("\(token.text)(\(isLabel ? label.text : "_"):")
   }
 
-  private static let properties: Set<String> = ["versionChecksum", "entityVersionHashesByName", "versionHash"]
+  private static let properties: Set<String> = ["resolvedModel"]
 
   /// With the first label.
   private static let calls: Set<String> = [
-    "NSExpression(forConstantValue:", "NSExpression(format:", "withSubstitutionVariables(_:", "setElements(_:",
-    "fetchRequestFromTemplate(withName:", "objectIDs(forRelationshipNamed:", "detectConflicts(for:",
-    "currentPersistentHistoryToken(fromStores:", "evaluate(with:", "destinationInstances(forEntityMappingName:",
+    "NSExpression(format:", "setElements(_:", "setMetadata(_:", "destinationInstances(forEntityMappingName:",
     "sourceInstances(forEntityMappingName:", "associate(sourceInstance:",
   ]
 
