@@ -11,6 +11,11 @@ let notOptimized: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration
 // What tests are made of, the simulated disks above all, is a tenth of the time of a debug run unless it is optimized.
 let alwaysOptimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
+// The functions of MemoryWorker that take the place of the C library's.
+let heapFunctions = ["malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free"].flatMap {
+  ["-Xlinker", "--defsym=\($0)=heap_\($0)"]
+}
+
 // Where each target costs a minute, as under a sanitizer, the names of test targets say which are built: others' tests
 // are not wanted there.
 let onlyTests = Context.environment["CAMBIUM_TEST_TARGETS"]?.split(separator: ",").map(String.init)
@@ -126,11 +131,16 @@ let package = Package(
     .executableTarget(
       name: "DevicePrograms", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumTesting"],
       path: "Tests/Embedded", exclude: ["Startup", "run.mjs"]),
+    // A process of its own that counts its heap: its functions take the place of the C library's.
+    .executableTarget(
+      name: "MemoryWorker", dependencies: ["CambiumEngine", "CambiumKernel"], path: "Tests/MemoryWorker",
+      linkerSettings: [.unsafeFlags(heapFunctions, .when(platforms: [.linux]))]),
     // What `.ci/instructions` counts the instructions of.
     .executableTarget(
       name: "CoreOperations", dependencies: ["Cambium", "CambiumKernel", "CambiumSystem"],
       path: "Tests/CoreOperations"),
-    .testTarget(name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting", "StoreWorker"]),
+    .testTarget(
+      name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting", "MemoryWorker", "StoreWorker"]),
     .testTarget(
       name: "CambiumSourceMoverTests", dependencies: ["CambiumModelFiles", "CambiumSourceMover", "CambiumTesting"],
       exclude: ["Applications", "Golden"]),

@@ -30,6 +30,7 @@ public struct RandomRun {
     self.variant = variant
     self.environment = environment
     options.cacheBytes = 1 << 17
+    options.bufferBytes = [64 << 10, 1024, 64 << 10, 4096][variant]
     options.logBytes = [1 << 14, 1 << 16, 1 << 18, 1 << 16][variant]
     options.deltaBytes = [1 << 16, 1 << 18, 1 << 22, 1 << 15][variant]
     options.logValueLimit = 2000

@@ -7,14 +7,17 @@ struct FrameMemory: ~Copyable {
   private let environment: any StoreEnvironment
   /// Of a frame with its header, a multiple of two lines of the processor's cache.
   private let stride: Int
+  private let firstBytes: Int
   private var pieces: [(start: UnsafeMutableRawPointer, bytes: Int)] = []
   private var used = 0
   /// The next piece, if it was made ready before it is needed.
   private var spare: (start: UnsafeMutableRawPointer, bytes: Int)?
 
-  init(_ environment: any StoreEnvironment, pageSize: Int) {
+  /// - Parameter capacity: How many frames there may be.
+  init(_ environment: any StoreEnvironment, pageSize: Int, capacity: Int) {
     self.environment = environment
     stride = Self.stride(pageSize)
+    firstBytes = max(1, min(8, capacity / 4)) * stride
   }
 
   /// What a frame takes of memory.
@@ -23,6 +26,13 @@ struct FrameMemory: ~Copyable {
   deinit {
     for piece in pieces { environment.freeMemory(piece.start, byteCount: piece.bytes) }
     if let spare { environment.freeMemory(spare.start, byteCount: spare.bytes) }
+  }
+
+  /// Gives all memory back. Nobody uses a frame any more.
+  mutating func freeAll() {
+    for piece in pieces { environment.freeMemory(piece.start, byteCount: piece.bytes) }
+    if let spare { environment.freeMemory(spare.start, byteCount: spare.bytes) }
+    (pieces, spare, used) = ([], nil, 0)
   }
 
   /// Memory for another frame. At most `more` are still wanted, with this one.
@@ -40,8 +50,8 @@ struct FrameMemory: ~Copyable {
   }
 
   private func nextBytes(_ more: Int) -> Int {
-    let before = pieces.last?.bytes ?? 8 * stride
-    return max(stride, min(before * 2, Self.largest, more * stride))
+    let wanted = pieces.last.map { $0.bytes * 2 } ?? firstBytes * 2
+    return max(stride, min(wanted, Self.largest, more * stride))
   }
 
   /// The size of a piece that will be needed soon; 0 if there is one, or none is wanted soon. At most `more` frames are wanted.

@@ -16,6 +16,8 @@ final class PageCache: @unchecked Sendable {
   private let environment: any StoreEnvironment
   private let pageSize: Int
   let capacity: Int
+  /// How much who goes through many pages reads at a time; see ``StoreOptions/bufferBytes``.
+  let bufferBytes: Int
   /// The table that readers probe. It is replaced by one of twice the size as frames are made, so that a store that is
   /// opened for a few pages need not clear a large one.
   private let present = Atomic<UInt>(0)
@@ -42,19 +44,31 @@ final class PageCache: @unchecked Sendable {
   let mayBeOvertaken = Atomic<Bool>(false)
 
   init(
-    device: any StorageDevice, environment: any StoreEnvironment, pageSize: Int, bytes: Int, storeSeed: UInt64
+    device: any StorageDevice, environment: any StoreEnvironment, pageSize: Int, bytes: Int, storeSeed: UInt64,
+    bufferBytes: Int = StoreOptions().bufferBytes
   ) {
     self.device = device
     self.environment = environment
     self.pageSize = pageSize
     lock = environment.makeLock()
-    memory = FrameMemory(environment, pageSize: pageSize)
     self.storeSeed = storeSeed
+    self.bufferBytes = bufferBytes
     slots = ReaderSlots()
-    capacity = max(16, bytes / FrameMemory.stride(pageSize))
-    let first = FrameTable.make(size: 256)
+    capacity = max(Self.leastFrames, bytes / FrameMemory.stride(pageSize))
+    memory = FrameMemory(environment, pageSize: pageSize, capacity: capacity)
+    let first = FrameTable.make(size: Self.firstTableSize(capacity))
     tables = [first]
     present.store(UInt(bitPattern: first.p), ordering: .releasing)
+  }
+
+  /// With fewer frames, hardly a page would be found where it was read before.
+  static let leastFrames = 4
+
+  /// Twice as many places as there will be frames, but no more than a store that is opened for a few pages needs.
+  private static func firstTableSize(_ capacity: Int) -> Int {
+    var size = 16
+    while size < 256, size < capacity * 2 { size *= 2 }
+    return size
   }
 
   deinit {
@@ -329,6 +343,29 @@ final class PageCache: @unchecked Sendable {
     }
   }
 
+  /// Gives the memory of all frames back, unless a read is running or a cursor holds a page. For a store that is closed:
+  /// views and transactions that are kept keep no pages then.
+  func giveUp() {
+    lock.lock()
+    defer { lock.unlock() }
+    for frame in frames where frame.name.pointee.load(ordering: .relaxed) != 0 {
+      unlink(frame)
+      retired.append((slots.retire(), frame))
+    }
+    let epoch = slots.retire()
+    guard slots.isQuiet(since: epoch), !frames.contains(where: { $0.isHeld }),
+      !loose.contains(where: { $0.frame.isHeld })
+    else { return }
+    for frame in frames { frame.dropHints() }
+    for (_, frame) in loose { memory.free(frame) }
+    (frames, idle, retired, retiredHead, loose, hand) = ([], [], [], 0, [], 0)
+    hasAllFrames.store(false, ordering: .relaxed)
+    memory.freeAll()
+    // Nobody looks into the former tables any more.
+    for table in tables.dropLast() { table.p.deallocate() }
+    tables.removeFirst(tables.count - 1)
+  }
+
   // MARK: Under the lock
 
   private func findAnywhere(_ ref: PageRef) -> UnsafeRawPointer? {
@@ -372,7 +409,7 @@ final class PageCache: @unchecked Sendable {
     if let frame = idle.popLast() { return frame }
     if frames.count == capacity {
       // Enough for a read that looks many rows up in one go: what is evicted while it runs, it cannot have.
-      let enough = max(8, min(64, capacity / 8))
+      let enough = max(min(8, capacity / 4), min(64, capacity / 8))
       if retired.count - retiredHead < enough { evictSome(enough * 2) }
     }
     if let frame = takeRetired() { return frame }

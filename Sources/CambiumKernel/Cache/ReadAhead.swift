@@ -1,12 +1,17 @@
 /// Leaves that lie one behind the other in the file, read together for somebody who goes through a tree that the cache has no room
 /// for. They do not come into the cache: they would only drive out what others read, and be driven out before they are read again.
-/// One call of the device, and none of what it takes to bring a page into the cache, for up to 64 KiB.
+/// One call of the device, and none of what it takes to bring a page into the cache, for as much as the buffer holds.
 final class ReadAhead {
-  private static let capacity = 64 << 10
-
-  private let buffer = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 4096)
+  private let capacity: Int
+  private let buffer: UnsafeMutableRawPointer
   private var start: UInt64 = 0
   private var count = 0
+
+  /// - Parameter capacity: The bytes of the buffer; a page at least.
+  init(capacity: Int) {
+    self.capacity = capacity
+    buffer = .allocate(byteCount: capacity, alignment: 16)
+  }
 
   deinit { buffer.deallocate() }
 
@@ -37,10 +42,10 @@ final class ReadAhead {
       return page
     }
     // No page is longer.
-    var length = min(ref.length, Self.capacity)
+    var length = min(ref.length, capacity)
     var next = i &+ 1
     while next < parent.count, case let other = parent.ref(next), other.address == ref.address + UInt64(length),
-      other.length > 0, other.length <= Self.capacity - length
+      other.length > 0, other.length <= capacity - length
     {
       length += other.length
       next &+= 1

@@ -1,27 +1,41 @@
 /// Memory that is given out piece by piece and freed all at once.
+///
+/// It comes in chunks, each twice as long as the one before, up to a limit.
 struct Arena: ~Copyable {
   private var chunks: [UnsafeMutableRawPointer] = []
   private var next: UnsafeMutableRawPointer?
   private var left = 0
-  private var chunkSize = 4096
+  private let firstChunk: Int
+  private let largestChunk: Int
+  private var chunkSize: Int
   /// The first chunk has the usual size, and not that of a large piece.
   private var firstIsChunk = false
   /// Bytes held, used or not.
   private(set) var bytes = 0
 
+  /// - Parameter largestChunk: The bytes that are asked for at a time at most, unless a single piece is longer.
+  init(largestChunk: Int = Arena.usualLargest) {
+    self.largestChunk = largestChunk
+    firstChunk = min(4096, largestChunk)
+    chunkSize = firstChunk
+  }
+
+  /// With more at a time, allocations cost no less.
+  static let usualLargest = 1 << 20
+
   deinit { for chunk in chunks { chunk.deallocate() } }
 
   /// Takes everything back; the first chunk is kept.
   mutating func reset() {
-    guard let first = chunks.first, bytes >= 4096, firstIsChunk else {
+    guard let first = chunks.first, bytes >= firstChunk, firstIsChunk else {
       for chunk in chunks { chunk.deallocate() }
       chunks.removeAll()
-      (next, left, chunkSize, bytes) = (nil, 0, 4096, 0)
+      (next, left, chunkSize, bytes) = (nil, 0, firstChunk, 0)
       return
     }
     for chunk in chunks.dropFirst() { chunk.deallocate() }
     chunks.removeLast(chunks.count - 1)
-    (next, left, chunkSize, bytes) = (first, 4096, 8192, 4096)
+    (next, left, chunkSize, bytes) = (first, firstChunk, min(firstChunk * 2, largestChunk), firstChunk)
   }
 
   /// `count` bytes, aligned to 8.
@@ -60,12 +74,12 @@ struct Arena: ~Copyable {
       return chunk
     }
     let chunk = UnsafeMutableRawPointer.allocate(byteCount: chunkSize, alignment: 64)
-    if chunks.isEmpty { firstIsChunk = chunkSize == 4096 }
+    if chunks.isEmpty { firstIsChunk = chunkSize == firstChunk }
     chunks.append(chunk)
     bytes += chunkSize
     next = chunk + size
     left = chunkSize - size
-    if chunkSize < 1 << 20 { chunkSize *= 2 }
+    chunkSize = min(chunkSize * 2, largestChunk)
     return chunk
   }
 }

@@ -8,7 +8,7 @@ final class DeltaTable: @unchecked Sendable {
   // `@unchecked`: written by who has the turn; what others read beside it is reached by atomic pointers.
   /// What every change touches lies behind a pointer: the properties of a class are guarded against overlapping access.
   private struct State: ~Copyable {
-    var arena = Arena()
+    var arena: Arena
     var nodeCount = 0
   }
 
@@ -20,11 +20,13 @@ final class DeltaTable: @unchecked Sendable {
   /// Trees that have a list here, in the order of their first change. For the writer: others ask ``listedTrees()``.
   @exclusivity(unchecked) private(set) var trees: [TreeID] = []
 
-  /// - Parameter bucketCount: a power of two.
-  init(bucketCount: Int = 64) {
+  /// - Parameters:
+  ///   - bucketCount: a power of two.
+  ///   - largestChunk: the memory that is asked for at a time at most; see ``StoreOptions/largestDeltaChunk``.
+  init(bucketCount: Int = 64, largestChunk: Int) {
     self.bucketCount = bucketCount
     state = .allocate(capacity: 1)
-    state.initialize(to: State())
+    state.initialize(to: State(arena: Arena(largestChunk: largestChunk)))
     buckets = .allocate(capacity: bucketCount)
     for i in 0..<bucketCount { (buckets + i).initialize(to: Atomic(0)) }
   }

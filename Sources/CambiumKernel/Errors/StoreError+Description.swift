@@ -29,6 +29,8 @@ extension StoreError: CustomStringConvertible {
     case .closed: return "the store was closed"
     case .readOnly: return "the store was opened for reading only"
     case .busy: return "the store is in use by another process or handle"
+    case .tooLittleMemory(let option, let needed):
+      return "the option \(option.name) is too small for this store: set it to \(needed) bytes at least"
     case .keyTooLong(let length, let limit): return "a key of \(length) bytes is longer than the limit of \(limit)"
     case .valueTooLong(let length, let limit): return "a value of \(length) bytes is longer than the limit of \(limit)"
     case .noSuchTree(let tree): return "there is no tree \(tree.rawValue)"
@@ -48,6 +50,15 @@ extension FileLoss: CustomStringConvertible {
     switch self {
     case .deleted: return "deleted"
     case .cut(let size, let needed): return "cut to \(size) of the \(needed) bytes that it needs"
+    }
+  }
+}
+
+extension StoreMemoryOption {
+  fileprivate var name: String {
+    switch self {
+    case .cacheBytes: return "cacheBytes"
+    case .bufferBytes: return "bufferBytes"
     }
   }
 }

@@ -37,6 +37,8 @@ public enum StoreError: Error, Equatable, Sendable {
   /// Another handle or process has the store open, or has had the turn to write for longer than
   /// ``StoreOptions/turnTimeoutMilliseconds``.
   case busy
+  /// An option of ``StoreOptions`` gives less memory than the store needs, which is `neededBytes`. Nothing was changed.
+  case tooLittleMemory(StoreMemoryOption, neededBytes: Int)
   /// A key is longer than a quarter of a page (`limit` bytes).
   case keyTooLong(length: Int, limit: Int)
   /// A value is longer than the format, or the address space of this machine, allows (`limit` bytes).
@@ -67,6 +69,7 @@ public enum StoreError: Error, Equatable, Sendable {
       return true
     case (.fileLost(let x), .fileLost(let y)): return x == y
     case (.unsupportedFormat(let v, let f), .unsupportedFormat(let w, let g)): return v == w && f == g
+    case (.tooLittleMemory(let o, let x), .tooLittleMemory(let p, let y)): return o == p && x == y
     case (.keyTooLong(let x, let l), .keyTooLong(let y, let m)): return x == y && l == m
     case (.valueTooLong(let x, let l), .valueTooLong(let y, let m)): return x == y && l == m
     case (.noSuchTree(let x), .noSuchTree(let y)): return x == y
@@ -75,6 +78,14 @@ public enum StoreError: Error, Equatable, Sendable {
     default: return false
     }
   }
+}
+
+/// An option that sets how much memory a store has.
+public enum StoreMemoryOption: Equatable, Sendable {
+  /// ``StoreOptions/cacheBytes``.
+  case cacheBytes
+  /// ``StoreOptions/bufferBytes``.
+  case bufferBytes
 }
 
 /// How a store lost its file.

@@ -56,7 +56,10 @@ enum Extents {
     _ value: UnsafeRawBufferPointer, id: UInt64, to writer: SegmentWriter, space: FileSpace,
     note: (UInt64, [UInt8]) -> Void
   ) throws(StoreError) {
-    let most = SegmentTable.maxUnits * SegmentTable.unitSize - SegmentHeader.size - Extent.headerSize - 16
+    // An extent is copied to be written, and read as a whole: with short buffers, extents are short as well.
+    let most = min(
+      SegmentTable.maxUnits * SegmentTable.unitSize - SegmentHeader.size - Extent.headerSize - 16,
+      writer.longestPart)
     var offset = 0
     var number: UInt64 = 0
     var scratch: [UInt8] = []
@@ -64,7 +67,7 @@ enum Extents {
       let left = value.count - offset
       // Fill what the segment under way has left, unless that is a sliver.
       let room = writer.room - Extent.headerSize - 16
-      let n = room >= min(left, 65536) ? min(left, room) : min(left, most)
+      let n = room >= min(left, 65536) ? min(left, room, most) : min(left, most)
       let part = UnsafeRawBufferPointer(start: value.start + offset, count: n)
       let entry = try writeOne(part, key: key(id, number), to: writer, space: space, scratch: &scratch)
       note(key(id, number), entry)

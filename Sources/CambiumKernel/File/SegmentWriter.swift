@@ -17,7 +17,8 @@ final class SegmentWriter {
 
   private let space: FileSpace
   private let kind: Segment.Kind
-  @exclusivity(unchecked) private var buffer: UnsafeMutableRawPointer
+  /// There while something is being written: from the first byte to the flush.
+  @exclusivity(unchecked) private var buffer: UnsafeMutableRawPointer?
   private let bufferSize: Int
   private var consideratePiece: Int { bufferSize / 4 }
   /// Each pass begins at a multiple of this: a torn write may harm the whole block of the medium that it falls into, so
@@ -64,10 +65,27 @@ final class SegmentWriter {
     self.space = space
     self.kind = kind
     self.bufferSize = bufferSize
-    buffer = .allocate(byteCount: bufferSize, alignment: 64)
   }
 
-  deinit { buffer.deallocate() }
+  deinit { buffer?.deallocate() }
+
+  /// Values are divided so that no part is longer, in bytes.
+  var longestPart: Int { max(1 << 14, bufferSize * 16) }
+
+  /// The buffer, made if there is none.
+  @inline(__always)
+  private var madeBuffer: UnsafeMutableRawPointer {
+    if let buffer { return buffer }
+    let made = UnsafeMutableRawPointer.allocate(byteCount: bufferSize, alignment: 64)
+    buffer = made
+    return made
+  }
+
+  /// Gives the memory of the buffer back. Nothing is in it.
+  private func dropBuffer() {
+    buffer?.deallocate()
+    buffer = nil
+  }
 
   /// Begins a pass. No view of a generation before `born` may ever reach what the pass writes.
   func begin(born: UInt64) {
@@ -95,6 +113,7 @@ final class SegmentWriter {
   func abandon() {
     buffered = 0
     written = nil
+    dropBuffer()
     // Before its segments are anybody else's.
     behind?.discard()
     for start in allocated { space.table.remove(start: start) }
@@ -175,7 +194,7 @@ final class SegmentWriter {
       try space.device.write(bytes, at: address)
       bytesWritten += UInt64(bytes.count)
     } else {
-      buffer.put(bytes, buffered)
+      madeBuffer.put(bytes, buffered)
       buffered += bytes.count
     }
     space.table[i].used += UInt32(bytes.count)
@@ -200,7 +219,7 @@ final class SegmentWriter {
     numbers[segment.start] = taken
     taken += 1
     bufferAddress = segment.address
-    space.header(for: segment).write(to: buffer, storeSeed: space.storeSeed)
+    space.header(for: segment).write(to: madeBuffer, storeSeed: space.storeSeed)
     buffered = SegmentHeader.size
   }
 
@@ -208,16 +227,17 @@ final class SegmentWriter {
     if let expected { self.expected = expected - min(expected, UInt64(count)) }
   }
 
-  /// Hands what is buffered to the device, and returns when everything is there.
+  /// Hands what is buffered to the device, and returns when everything is there. The buffer's memory is free then.
   func flush() throws(StoreError) {
     try writeBuffer()
     try behind?.drain()
+    dropBuffer()
   }
 
   /// Makes room in the buffer: what is in it goes to the device, or to who writes it there.
   private func handOver() throws(StoreError) {
-    if buffered == 0 || pace != .eager { return try writeBuffer() }
-    if let next = try behind?.take(buffer, buffered, at: bufferAddress) {
+    guard let full = buffer, buffered > 0, pace == .eager else { return try writeBuffer() }
+    if let next = try behind?.take(full, buffered, at: bufferAddress) {
       bytesWritten += UInt64(buffered)
       buffer = next
       buffered = 0
@@ -237,7 +257,7 @@ final class SegmentWriter {
   }
 
   private func writeBuffer() throws(StoreError) {
-    if buffered == 0 { return }
+    guard buffered > 0, let buffer else { return }
     try space.device.write(UnsafeRawBufferPointer(start: buffer, count: buffered), at: bufferAddress)
     if pace == .considerate, beginsSyncs {
       let follows = written?.upperBound == bufferAddress

@@ -4,8 +4,9 @@
 /// front of the record lie ``lead`` bytes, for the header of a log segment that is written together with the segment's
 /// first record.
 final class LogRecordBuilder {
-  /// Bytes in front of the record: as many as lie between the start of a log segment and its first record, at most.
-  static let lead = LogWriter.strictBlock
+  /// Bytes in front of the record: as many as lie between the start of a log segment and its first record.
+  let lead: Int
+  private let firstCapacity: Int
 
   private struct State {
     /// The record.
@@ -21,22 +22,37 @@ final class LogRecordBuilder {
 
   private let state: UnsafeMutablePointer<State>
 
-  init() {
+  /// - Parameters:
+  ///   - isStrict: Whether records begin at a block of their own each, at ``Durability/strict``.
+  ///   - capacity: The bytes that a record has room for at first.
+  init(isStrict: Bool, capacity: Int) {
+    lead = isStrict ? LogWriter.strictBlock : SegmentHeader.size
+    firstCapacity = capacity
     state = .allocate(capacity: 1)
     state.initialize(
       to: State(
-        base: Self.room(4096), capacity: 4096,
+        base: Self.room(capacity, lead: lead), capacity: capacity,
         lastKey: .allocate(byteCount: 256, alignment: 16), lastKeyCapacity: 256))
   }
 
   deinit {
-    (state.pointee.base - Self.lead).deallocate()
+    (state.pointee.base - lead).deallocate()
     state.pointee.lastKey.deallocate()
     state.deallocate()
   }
 
-  private static func room(_ capacity: Int) -> UnsafeMutableRawPointer {
+  private static func room(_ capacity: Int, lead: Int) -> UnsafeMutableRawPointer {
     UnsafeMutableRawPointer.allocate(byteCount: capacity + lead, alignment: 16) + lead
+  }
+
+  /// Gives the memory back of a record that was longer than any that is written, or of all records of a closed store.
+  func trim() {
+    begin()
+    if state.pointee.capacity == firstCapacity { return }
+    let base = Self.room(firstCapacity, lead: lead)
+    (state.pointee.base - lead).deallocate()
+    state.pointee.base = base
+    state.pointee.capacity = firstCapacity
   }
 
   /// Starts a new record.
@@ -75,10 +91,10 @@ final class LogRecordBuilder {
 
   @inline(never)
   private func grow(_ bytes: Int) {
-    let capacity = max(state.pointee.capacity * 2, roundUp(state.pointee.count + bytes, to: 4096))
-    let base = Self.room(capacity)
+    let capacity = max(state.pointee.capacity * 2, roundUp(state.pointee.count + bytes, to: firstCapacity))
+    let base = Self.room(capacity, lead: lead)
     base.copyMemory(from: state.pointee.base, byteCount: state.pointee.count)
-    (state.pointee.base - Self.lead).deallocate()
+    (state.pointee.base - lead).deallocate()
     state.pointee.base = base
     state.pointee.capacity = capacity
   }

@@ -1,110 +1,133 @@
-/// Reads the log forward from where a superblock says it begins.
+/// Reads the log forward from where a superblock says it begins, through a ``DeviceWindow``: at no time is more of the log
+/// in memory than the window holds.
 ///
 /// Records prove, headers of segments do not: a record is verified by itself, and names the log segment behind its own.
 /// So a damaged header loses nothing. Specs/03, section 10, has the cases.
-///
-/// Of each log segment the scanner reads as much as holds records that are asked for, once. Behind their end it looks
-/// through the segment without keeping it.
 final class LogScanner {
   private let device: any StorageDevice
   private let superblock: Superblock
   private let seed: UInt64
-  /// Segments read so far.
-  private var segments: [LoadedSegment] = []
-  /// Where the segments begin that a piece or a record that was taken lies in. Records found there are lent as long as
-  /// the scanner lives, so their segment must not be read again.
+  private let window: DeviceWindow
+  /// Segments whose headers were read.
+  private var segments: [LoadedLogSegment] = []
+  /// Where the segments begin that a piece or a record that was taken lies in. The log does not go back to one of them.
   private var used: Set<UInt32> = []
+  /// Places of the log to go on from, one for each piece and about four for as many bytes as the window has, in order.
+  private var places: [Place] = []
+  private let bytesBetweenPlaces: UInt64
 
-  init(device: any StorageDevice, superblock: Superblock) {
+  /// - Parameter bufferBytes: How much of the log is read at a time: see ``StoreOptions/bufferBytes``.
+  init(device: any StorageDevice, superblock: Superblock, bufferBytes: Int = StoreOptions().bufferBytes) {
     self.device = device
     self.superblock = superblock
     seed = superblock.logSeed
+    window = DeviceWindow(device: device, bufferBytes: bufferBytes & ~63)
+    bytesBetweenPlaces = UInt64(bufferBytes / 4)
   }
 
-  deinit { scratch.deallocate() }
-
-  /// For looking through a segment without keeping it.
-  private let scratch = UnsafeMutableRawBufferPointer.allocate(
-    byteCount: LoadedLogSegment.chunkSize, alignment: 4096)
-
-  typealias LoadedSegment = LoadedLogSegment
-
   /// The log segment at a place; nil if there can be none, or if the scanner has met another one that begins there.
-  func segment(_ place: LogSegment) throws(StoreError) -> LoadedSegment? {
+  func segment(_ place: LogSegment) throws(StoreError) -> LoadedLogSegment? {
     for s in segments where s.place.start == place.start { return s.place == place ? s : nil }
     guard place.isPossible else { return nil }
-    let s = try LoadedSegment(place, device: device, storeSeed: superblock.storeSeed)
+    let s = try LoadedLogSegment(place, window, storeSeed: superblock.storeSeed)
     segments.append(s)
     return s
   }
 
-  /// The whole record at `address` of `segment`, if there is one.
+  /// The whole record at `address` of `segment`, if there is one. Its bytes are good until the scanner reads on.
   func record(
-    _ segment: LoadedSegment, at address: UInt64
+    _ segment: LogSegment, at address: UInt64
   ) throws(StoreError) -> (header: LogRecordHeader, bytes: UnsafeRawBufferPointer)? {
     guard
       Verification.recordHead.holds(
         address >= segment.address && address + UInt64(LogRecordHeader.size) <= segment.end)
     else { return nil }
-    let offset = Int(address - segment.address)
-    let available = segment.bytes.count - offset
-    guard let base = segment.bytes.baseAddress else { return nil }
-    let p = UnsafeRawPointer(base) + offset
-    try segment.load(offset..<(offset + LogRecordHeader.size))
+    let available = Int(segment.end - address)
+    var p = try window.bytes(at: address, count: LogRecordHeader.size, limit: segment.end).start
     let length = Int(truncatingIfNeeded: p.u32(4))
     if Verification.recordMagic.holds(p.u32(0) == LogRecordHeader.magic) {
-      try segment.load(offset..<(offset + min(max(LogRecordHeader.size, length), available)))
+      let count = min(max(LogRecordHeader.size, length), available)
+      p = try window.bytes(at: address, count: count, limit: segment.end).start
     }
     guard let header = LogRecordHeader.valid(p, available: available, seed: seed, address: address) else { return nil }
     return (header, UnsafeRawBufferPointer(start: p, count: header.length))
   }
 
   /// How long a record says that it is, whole or not; at most what the segment has room for.
-  private func claimedLength(_ segment: LoadedSegment, at address: UInt64) -> Int {
-    let offset = Int(address - segment.address)
-    let isLoaded = segment.loaded.contains(offset) && segment.loaded.contains(offset + 7)
-    guard isLoaded, let base = segment.bytes.baseAddress else { return 0 }
-    let length = Int(truncatingIfNeeded: (UnsafeRawPointer(base) + offset).u32(4) & 0x7FFF_FFFF)
-    return min(length, segment.bytes.count - offset)
+  private func claimedLength(_ segment: LogSegment, at address: UInt64) -> Int {
+    let bytes = window.loadedBytes(at: address)
+    guard bytes.count >= 8 else { return 0 }
+    let length = Int(truncatingIfNeeded: bytes.start.u32(4) & 0x7FFF_FFFF)
+    return min(length, Int(segment.end - address))
   }
 
   struct Found {
     var header: LogRecordHeader
     var address: UInt64
+    /// Good until the scanner reads on.
     var bytes: UnsafeRawBufferPointer
     var piece: Int
     var segment: LogSegment
   }
 
-  struct Outcome {
-    /// The bytes of the records last as long as the scanner.
-    var records: [Found] = []
-    /// Behind the last record, and the segment it lies in.
+  /// A place of the log, between two records.
+  struct Place {
+    /// The piece that the record before it belongs to.
+    var piece: Int
+    /// Behind that record, and the segment it lies in.
     var end: UInt64
-    var endSegment: LogSegment
-    /// Whether that segment has its header.
-    var endHeaderIsWhole = true
+    var segment: LogSegment
     /// The log segment behind that.
     var next: LogSegment
-    var lastSequence: UInt64
-    var lastChecksum: UInt64
+    var sequence: UInt64
+    var checksum: UInt64
+    /// The bytes of all records before it.
+    var recordBytes: UInt64 = 0
+  }
+
+  /// A segment that a piece or a record lies in.
+  struct UsedSegment {
+    var place: LogSegment
+    /// The sequence of the first record of the log that lies in it; nil if there is none.
+    var firstSequence: UInt64?
+  }
+
+  struct Outcome {
+    /// Behind the last record.
+    var last: Place
+    /// In the order of the log.
+    var segments: [UsedSegment] = []
+    /// How many records there are, and the bytes of the longest.
+    var recordCount = 0
+    var longestRecord = 0
+    /// Whether the segment of the last record has its header.
+    var endHeaderIsWhole = true
     /// The newest commit and publication that anything found says were durable.
     var durableSequence: UInt64
     var durablePublication: UInt64
+
+    /// Behind the last record, and the segment it lies in.
+    var end: UInt64 { last.end }
+    var endSegment: LogSegment { last.segment }
+    /// The log segment behind that.
+    var next: LogSegment { last.next }
+    var lastSequence: UInt64 { last.sequence }
+    var lastChecksum: UInt64 { last.checksum }
   }
 
-  /// Follows the pieces of the superblock.
+  /// Follows the pieces of the superblock, and hands each record to `body`, in order.
   ///
-  /// - Throws: ``StoreError/corrupt(place:offset:detail:)`` if a record that was durable is missing.
-  func scan() throws(StoreError) -> Outcome {
+  /// - Throws: ``StoreError/corrupt(place:offset:detail:)`` if a record that was durable is missing; what `body` throws.
+  func scan(_ body: (Found) throws(StoreError) -> Void) throws(StoreError) -> Outcome {
     guard let firstPiece = superblock.pieces.first else {
       throw .corrupt(place: .superblock, offset: 0, detail: "no log is named")
     }
+    let start = Place(
+      piece: 0, end: firstPiece.start, segment: firstPiece.segment, next: firstPiece.next,
+      sequence: firstPiece.firstSequence &- 1, checksum: firstPiece.checksumBefore)
     var out = Outcome(
-      end: firstPiece.start, endSegment: firstPiece.segment, next: firstPiece.next,
-      lastSequence: firstPiece.firstSequence &- 1, lastChecksum: firstPiece.checksumBefore,
-      durableSequence: superblock.durableSequence, durablePublication: superblock.publication)
-    for (n, piece) in superblock.pieces.enumerated() { try follow(piece, n, &out) }
+      last: start, durableSequence: superblock.durableSequence, durablePublication: superblock.publication)
+    for (n, piece) in superblock.pieces.enumerated() { try follow(piece, n, &out, body) }
     out.endHeaderIsWhole = try segment(out.endSegment)?.header != nil
     let brokenAt = try lookBehindTheEnd(&out)
     let found = out
@@ -120,9 +143,49 @@ final class LogScanner {
     return out
   }
 
+  /// Returns the place behind the last record whose commit is `sequence` or an earlier one, of a log that was scanned.
+  func place(behind sequence: UInt64, of outcome: Outcome) throws(StoreError) -> Place {
+    guard let start = places.last(where: { $0.sequence <= sequence }) ?? places.first else { return outcome.last }
+    var wanted = start
+    try forEachRecord(from: start, of: outcome) { (found, place) in
+      if found.header.sequence > sequence { return false }
+      wanted = place
+      return true
+    }
+    return wanted
+  }
+
+  /// Hands the records from `place` on to `body`, in order, each with the place behind it, of a log that was scanned,
+  /// until `body` answers false.
+  func forEachRecord(
+    from place: Place, of outcome: Outcome, _ body: (Found, Place) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    var out = outcome
+    out.last = place
+    used = [place.segment.start]
+    for n in place.piece..<superblock.pieces.count {
+      let piece = superblock.pieces[n]
+      if n > place.piece { enter(piece, n, &out) }
+      while out.last.sequence < outcome.lastSequence, let found = try next(piece, n, &out) {
+        if try !body(found, out.last) { return }
+      }
+    }
+  }
+
+  /// Goes to the start of a piece.
+  private func enter(_ piece: LogPiece, _ n: Int, _ out: inout Outcome) {
+    used.insert(piece.segment.start)
+    out.last.piece = n
+    out.last.end = piece.start
+    out.last.segment = piece.segment
+    out.last.next = piece.next
+  }
+
   /// Takes the records of a piece, as far as each follows the one before it.
-  private func follow(_ piece: LogPiece, _ n: Int, _ out: inout Outcome) throws(StoreError) {
-    let last = (sequence: out.lastSequence, checksum: out.lastChecksum)
+  private func follow(
+    _ piece: LogPiece, _ n: Int, _ out: inout Outcome, _ body: (Found) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let last = out.last
     guard Verification.pieceSequence.holds(piece.firstSequence == last.sequence &+ 1),
       Verification.pieceChecksum.holds(piece.checksumBefore == last.checksum || n == 0),
       Verification.pieceAlignment.holds(piece.start % 16 == 0)
@@ -135,25 +198,17 @@ final class LogScanner {
     guard Verification.pieceStart.holds(room.contains(piece.start)) else {
       throw .corrupt(place: .superblock, offset: piece.start, detail: "the log begins outside its segment")
     }
-    var segment = first
-    used.insert(piece.segment.start)
-    out.end = piece.start
-    out.endSegment = piece.segment
-    out.next = piece.next
-    while piece.end == 0 || out.end != piece.end {
-      if let found = try chained(segment, out.end, piece, out) {
-        try take(found, n, &out)
-        continue
+    enter(piece, n, &out)
+    noteUsed(piece.segment, nil, &out)
+    places.append(out.last)
+    while let found = try next(piece, n, &out) {
+      out.recordCount += 1
+      out.longestRecord = max(out.longestRecord, found.header.length)
+      noteUsed(found.segment, found.header.sequence, &out)
+      try body(found)
+      if let place = places.last, out.last.recordBytes - place.recordBytes >= bytesBetweenPlaces {
+        places.append(out.last)
       }
-      // Behind the last record of a segment the log goes on in the next one.
-      // It never goes back. To a reader without the turn it may seem to, if a writer has used the former segment again.
-      guard !used.contains(out.next.start), let following = try self.segment(out.next),
-        let found = try chained(following, following.place.firstRecord(strict: false), piece, out)
-      else { break }
-      segment = following
-      used.insert(segment.place.start)
-      note(segment, &out)
-      try take(found, n, &out)
     }
     guard Verification.pieceEnd.holds(piece.end == 0 || out.end == piece.end) else {
       throw .corrupt(place: .log, offset: out.end, detail: "a record that was durable is damaged")
@@ -166,28 +221,53 @@ final class LogScanner {
     }
   }
 
-  private func take(_ found: Found, _ piece: Int, _ out: inout Outcome) throws(StoreError) {
+  /// Takes the next record of a piece; nil if the piece ends here.
+  private func next(_ piece: LogPiece, _ n: Int, _ out: inout Outcome) throws(StoreError) -> Found? {
+    if piece.end != 0, out.end == piece.end { return nil }
+    if var found = try chained(out.last.segment, out.end, piece, out) {
+      found.piece = n
+      try take(found, &out)
+      return found
+    }
+    // Behind the last record of a segment the log goes on in the next one.
+    // It never goes back. To a reader without the turn it may seem to, if a writer has used the former segment again.
+    guard !used.contains(out.next.start), let following = try segment(out.next),
+      var found = try chained(following.place, following.place.firstRecord(strict: false), piece, out)
+    else { return nil }
+    used.insert(following.place.start)
+    note(following, &out)
+    found.piece = n
+    try take(found, &out)
+    return found
+  }
+
+  private func take(_ found: Found, _ out: inout Outcome) throws(StoreError) {
     guard found.header.next.isPossible else {
       throw .corrupt(place: .log, offset: found.address, detail: "a record names a log segment that cannot be")
     }
-    var found = found
-    found.piece = piece
-    out.end = found.address + UInt64(roundUp(found.header.length, to: 16))
-    out.endSegment = found.segment
-    out.next = found.header.next
-    out.lastSequence = found.header.sequence
-    out.lastChecksum = found.header.checksum
+    out.last = Place(
+      piece: found.piece, end: found.address + UInt64(roundUp(found.header.length, to: 16)), segment: found.segment,
+      next: found.header.next, sequence: found.header.sequence, checksum: found.header.checksum,
+      recordBytes: out.last.recordBytes + UInt64(found.header.length))
     out.durableSequence = max(out.durableSequence, found.header.durableSequence)
     out.durablePublication = max(out.durablePublication, found.header.durablePublication)
-    out.records.append(found)
   }
 
-  private func note(_ segment: LoadedSegment, _ out: inout Outcome) {
+  private func note(_ segment: LoadedLogSegment, _ out: inout Outcome) {
     out.durablePublication = max(out.durablePublication, segment.header?.durablePublication ?? 0)
   }
 
+  /// Notes that a piece, or the record with a sequence, lies in a segment.
+  private func noteUsed(_ place: LogSegment, _ sequence: UInt64?, _ out: inout Outcome) {
+    if let last = out.segments.indices.last, out.segments[last].place == place {
+      if out.segments[last].firstSequence == nil { out.segments[last].firstSequence = sequence }
+      return
+    }
+    out.segments.append(UsedSegment(place: place, firstSequence: sequence))
+  }
+
   /// The record that follows, at `position` or at the 4 KiB block behind it.
-  private func chained(_ segment: LoadedSegment, _ position: UInt64, _ piece: LogPiece, _ out: Outcome)
+  private func chained(_ segment: LogSegment, _ position: UInt64, _ piece: LogPiece, _ out: Outcome)
     throws(StoreError) -> Found?
   {
     let block = UInt64(LogWriter.strictBlock)
@@ -198,34 +278,28 @@ final class LogScanner {
         Verification.recordSequence.holds(header.sequence == out.lastSequence &+ 1),
         Verification.recordBefore.holds(header.before == out.lastChecksum)
       {
-        return Found(header: header, address: address, bytes: bytes, piece: 0, segment: segment.place)
+        return Found(header: header, address: address, bytes: bytes, piece: 0, segment: segment)
       }
     }
     return nil
   }
 
-  /// The first place from `position` on and before `limit`, a multiple of 16, where a record may begin; nil if there is none. Most
-  /// of a prepared segment is zeros.
+  /// The first place from `position` on and before `limit`, a multiple of 16, where a record may begin; nil if there is
+  /// none. Most of a prepared segment is zeros.
   private func magic(
-    in segment: LoadedSegment, from position: UInt64, before limit: UInt64
+    in segment: LogSegment, from position: UInt64, before limit: UInt64
   ) throws(StoreError) -> UInt64? {
-    guard position >= segment.address, position <= segment.end, let base = segment.bytes.baseAddress else { return nil }
-    var offset = Int(position - segment.address)
-    let end = limit < segment.end ? max(offset, Int(limit - segment.address)) : segment.bytes.count
-    if segment.loaded.contains(offset) {
-      if let found = Self.magic(UnsafeRawPointer(base), offset, min(segment.loaded.upperBound, end)) {
-        return segment.address + UInt64(found)
-      }
-      offset = segment.loaded.upperBound
-    }
-    while offset &+ LogRecordHeader.size <= end, let chunk = scratch.baseAddress {
-      let count = min(LoadedSegment.chunkSize, end - offset)
-      try LoadedSegment.read(
-        device, at: segment.address + UInt64(offset), UnsafeMutableRawBufferPointer(start: chunk, count: count))
-      if let found = Self.magic(UnsafeRawPointer(chunk), 0, count) {
-        return segment.address + UInt64(offset + found)
-      }
-      offset &+= count
+    guard position >= segment.address, position <= segment.end else { return nil }
+    var place = position
+    let end = max(position, min(limit, segment.end))
+    while place < end {
+      // Of the last bytes of a segment none is the start of a record, and few need be read for that.
+      let wanted = Int(min(UInt64(LogRecordHeader.size), end - place))
+      let bytes = try window.bytes(at: place, count: wanted, limit: end)
+      let count = Int(min(UInt64(bytes.count), end - place))
+      if let found = Self.magic(bytes.start, 0, count) { return place + UInt64(found) }
+      place += UInt64(count & ~15)
+      if count < 16 { break }
     }
     return nil
   }
@@ -261,15 +335,15 @@ final class LogScanner {
     let end = out.end
     let last = out.lastSequence
     guard let piece = superblock.pieces.last, let endSegment = try segment(out.endSegment) else { return end }
-    var isBrokenHere = try holdsSomething(endSegment, at: end)
+    var isBrokenHere = try holdsSomething(endSegment.place, at: end)
     var waiting = [out.next]
     var visited: [UInt32] = [endSegment.place.start]
     // A file that lies can name many long segments. Those of a right one do not overlap.
     var unitsLeft = try device.size() / UInt64(SegmentTable.unitSize) + 2 * UInt64(SegmentTable.maxUnits)
-    var behind: (segment: LoadedSegment, position: UInt64)? = (endSegment, end)
+    var behind: (segment: LoadedLogSegment, position: UInt64)? = (endSegment, end)
     while let (segment, position) = behind {
       behind = nil
-      try eachRecord(of: segment, from: position) { header in
+      try eachRecord(of: segment.place, from: position) { header in
         if Verification.behindSession.holds(
           header.session == piece.session || header.durablePublication > superblock.publication)
         {
@@ -278,7 +352,7 @@ final class LogScanner {
             Verification.behindSequence.holds(header.sequence > last)
           {
             out.durableSequence = max(out.durableSequence, header.durableSequence)
-            if segment === endSegment { isBrokenHere = true }
+            if segment.place == endSegment.place { isBrokenHere = true }
           }
           waiting.append(header.next)
         }
@@ -287,7 +361,7 @@ final class LogScanner {
         waiting.append(header.next)
       }
       // One proof is enough.
-      if out.durableSequence > last || isPlanted(.searchBehindEndsEarly) && segment !== endSegment { break }
+      if out.durableSequence > last || isPlanted(.searchBehindEndsEarly) && segment.place != endSegment.place { break }
       while let place = waiting.popLast() {
         guard Verification.behindTwice.holds(!visited.contains(place.start)),
           Verification.behindSteps.holds(UInt64(place.units) <= unitsLeft), let next = try self.segment(place)
@@ -303,18 +377,16 @@ final class LogScanner {
   }
 
   /// Whether something other than zeros and the mark of shared stores stands at `position`.
-  private func holdsSomething(_ segment: LoadedSegment, at position: UInt64) throws(StoreError) -> Bool {
-    guard position + 16 <= segment.end, let base = segment.bytes.baseAddress else { return false }
-    let offset = Int(position - segment.address)
-    try segment.load(offset..<offset + 16)
-    let p = UnsafeRawPointer(base) + offset
+  private func holdsSomething(_ segment: LogSegment, at position: UInt64) throws(StoreError) -> Bool {
+    guard position + 16 <= segment.end else { return false }
+    let p = try window.bytes(at: position, count: 16, limit: segment.end).start
     return (p.u64(0) != 0 || p.u64(8) != 0) && p.u32(0) != LogEndMark.magic
   }
 
   /// Hands the whole records to `body` that lie in `segment` from `position` on. In a closed log, only those near
   /// there.
   private func eachRecord(
-    of segment: LoadedSegment, from begin: UInt64, _ body: (LogRecordHeader) -> Void
+    of segment: LogSegment, from begin: UInt64, _ body: (LogRecordHeader) -> Void
   ) throws(StoreError) {
     let isClosed = superblock.isClean
     /// How far is looked behind a place where there was, or would be, a record.

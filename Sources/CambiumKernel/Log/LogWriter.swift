@@ -47,13 +47,16 @@ struct LogWriter {
 /// Log records on their way to the device, many in one write. Nothing of them is durable, nor acknowledged, before a sync
 /// that follows ``flush(_:)``; until then it makes no difference in how many pieces they were written.
 final class LogBatch {
-  private static let longest = 1 << 20
+  private let longest: Int
   private var bytes: [UInt8] = []
   private var address: UInt64 = 0
 
+  /// - Parameter longest: So many bytes are written together at most, unless a record is longer.
+  init(longest: Int) { self.longest = longest }
+
   /// Takes a record, behind the one before or elsewhere.
   func append(_ record: UnsafeRawBufferPointer, at place: UInt64, _ device: any StorageDevice) throws(StoreError) {
-    if place != address + UInt64(bytes.count) || bytes.count + record.count > Self.longest {
+    if place != address + UInt64(bytes.count) || bytes.count + record.count > longest {
       try flush(device)
       address = place
     }
@@ -91,7 +94,7 @@ extension Store {
     let least = units ?? min(leastLogUnits, wanted)
     let s = try space.allocate(.log, wanted: wanted, least: min(least, wanted), born: nextPublication)
     // Zero-filled ahead of use: a sync costs half as much where the file system has nothing to allocate or convert.
-    let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: min(s.length, 65536), alignment: 4096)
+    let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: min(s.length, options.bufferBytes), alignment: 4096)
     defer { chunk.deallocate() }
     guard let base = chunk.baseAddress else { throw .misuse("no memory") }
     base.zero(chunk.count)

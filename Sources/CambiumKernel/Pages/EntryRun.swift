@@ -3,12 +3,31 @@
 /// Leaves are built of keys and values, inner pages of separators and references with entry counts. A run of lent keys copies
 /// none.
 struct EntryRun: ~Copyable {
+  /// In 16 bytes: a run of short keys has more than a thousand.
   struct Entry {
     var head: UInt64
-    var offset: Int
-    var keyCount: Int
-    var valueCount: Int
-    var isStub: Bool
+    /// Where key and value lie; of lent keys, nothing.
+    var offset: UInt32
+    /// The length of the key, at most a quarter of a page, and above it a bit for a stub.
+    private let keyWord: UInt16
+    /// The length of the value, which has no more bytes than a page.
+    private let valueBytes: UInt16
+
+    @inline(__always)
+    init(head: UInt64, offset: Int = 0, keyCount: Int, valueCount: Int = 0, isStub: Bool = false) {
+      self.head = head
+      self.offset = UInt32(truncatingIfNeeded: offset)
+      keyWord = UInt16(truncatingIfNeeded: keyCount) & 0x7FFF | (isStub ? 0x8000 : 0)
+      valueBytes = UInt16(truncatingIfNeeded: valueCount)
+    }
+
+    @inline(__always) var keyCount: Int { Int(truncatingIfNeeded: keyWord & 0x7FFF) }
+    @inline(__always) var valueCount: Int { Int(truncatingIfNeeded: valueBytes) }
+    @inline(__always) var isStub: Bool { keyWord & 0x8000 != 0 }
+  }
+
+  /// The page that an entry of an inner page leads to, and how many entries of the tree lie below it.
+  private struct Child {
     var ref: PageRef
     var below: UInt64
   }
@@ -18,6 +37,10 @@ struct EntryRun: ~Copyable {
   /// Whether entries say where their keys lie elsewhere.
   private let isLent: Bool
   private var entries: [Entry] = []
+  /// Those of the entries, in an inner page.
+  private var children: [Child] = []
+  /// Where the keys of the entries lie, if they are lent.
+  private var lent: [UnsafeRawPointer] = []
   /// The first entry that was not forgotten.
   private var begin = 0
   private var storage: UnsafeMutableRawPointer
@@ -30,7 +53,8 @@ struct EntryRun: ~Copyable {
     self.kind = kind
     self.isLeaf = isLeaf
     isLent = false
-    capacity = pageSize * 4
+    // Two full pages and some more, once it has grown. The inner pages of most trees have a few entries.
+    capacity = isLeaf ? pageSize : pageSize / 8
     storage = .allocate(byteCount: capacity, alignment: 8)
   }
 
@@ -54,7 +78,11 @@ struct EntryRun: ~Copyable {
 
   /// How many entries of the tree lie below an entry.
   @inline(__always)
-  func below(_ i: Int) -> UInt64 { entries[begin &+ i].below }
+  func below(_ i: Int) -> UInt64 { isLeaf ? 1 : children[begin &+ i].below }
+
+  /// The page that an entry of an inner page leads to.
+  @inline(__always)
+  func ref(_ i: Int) -> PageRef { children[begin &+ i].ref }
 
   /// What an entry adds to ``payload``.
   @inline(__always)
@@ -63,10 +91,21 @@ struct EntryRun: ~Copyable {
     return e.keyCount &+ e.valueCount &+ 2 &+ (isLeaf ? 0 : PageRef.size)
   }
 
+  /// Makes room for another entry, whose key and value have so many bytes.
+  @inline(__always)
   private mutating func reserve(_ bytes: Int) {
+    if used &+ bytes > capacity || entries.count == entries.capacity { grow(bytes) }
+  }
+
+  @inline(never)
+  private mutating func grow(_ bytes: Int) {
+    // Room at the front serves first.
+    if begin > 0 { moveToFront() }
+    // Arrays would double, which is more than a run of many short keys needs.
+    if entries.count == entries.capacity { entries.reserveCapacity(entries.count + max(16, entries.count / 4)) }
     if used + bytes <= capacity { return }
     var grown = capacity
-    while grown < used + bytes { grown *= 2 }
+    while grown < used + bytes { grown += grown / 2 }
     let fresh = UnsafeMutableRawPointer.allocate(byteCount: grown, alignment: 8)
     fresh.copyMemory(from: storage, byteCount: used)
     storage.deallocate()
@@ -77,11 +116,8 @@ struct EntryRun: ~Copyable {
   /// Only for a run of lent keys.
   @inline(__always)
   mutating func append(lent key: TreeKey) {
-    entries.append(
-      Entry(
-        head: key.head, offset: key.bytes - UnsafeRawPointer(storage), keyCount: key.count, valueCount: 0,
-        isStub: false,
-        ref: .none, below: 1))
+    entries.append(Entry(head: key.head, keyCount: key.count))
+    lent.append(key.bytes)
     payload += key.count + 2
   }
 
@@ -90,9 +126,7 @@ struct EntryRun: ~Copyable {
     (storage + used).put(key.buffer, 0)
     (storage + used).put(value, key.count)
     entries.append(
-      Entry(
-        head: key.head, offset: used, keyCount: key.count, valueCount: value.count, isStub: isStub, ref: .none,
-        below: 1))
+      Entry(head: key.head, offset: used, keyCount: key.count, valueCount: value.count, isStub: isStub))
     used += key.count + value.count
     payload += key.count + value.count + 2
   }
@@ -100,9 +134,8 @@ struct EntryRun: ~Copyable {
   mutating func append(_ key: TreeKey, ref: PageRef, below: UInt64) {
     reserve(key.count)
     (storage + used).put(key.buffer, 0)
-    entries.append(
-      Entry(
-        head: key.head, offset: used, keyCount: key.count, valueCount: 0, isStub: false, ref: ref, below: below))
+    entries.append(Entry(head: key.head, offset: used, keyCount: key.count))
+    children.append(Child(ref: ref, below: below))
     used += key.count
     payload += key.count + PageRef.size + 2
   }
@@ -110,13 +143,15 @@ struct EntryRun: ~Copyable {
   @inline(__always)
   func key(_ i: Int) -> TreeKey {
     let e = entries[begin &+ i]
-    return TreeKey(head: e.head, bytes: UnsafeRawPointer(storage) + e.offset, count: e.keyCount)
+    let bytes = isLent ? lent[begin &+ i] : UnsafeRawPointer(storage) + Int(truncatingIfNeeded: e.offset)
+    return TreeKey(head: e.head, bytes: bytes, count: e.keyCount)
   }
 
   @inline(__always)
   func value(_ i: Int) -> UnsafeRawBufferPointer {
     let e = entries[begin &+ i]
-    return UnsafeRawBufferPointer(start: UnsafeRawPointer(storage) + e.offset + e.keyCount, count: e.valueCount)
+    return UnsafeRawBufferPointer(
+      start: UnsafeRawPointer(storage) + Int(truncatingIfNeeded: e.offset) + e.keyCount, count: e.valueCount)
   }
 
   /// Forgets the first `n` entries.
@@ -125,6 +160,8 @@ struct EntryRun: ~Copyable {
     begin += n
     if begin == entries.count {
       entries.removeAll(keepingCapacity: true)
+      children.removeAll(keepingCapacity: true)
+      lent.removeAll(keepingCapacity: true)
       begin = 0
       used = 0
       return
@@ -132,18 +169,24 @@ struct EntryRun: ~Copyable {
     if isLent {
       if begin > entries.count / 2 {
         entries.removeFirst(begin)
+        lent.removeFirst(begin)
         begin = 0
       }
       return
     }
     // The rest moves to the front only when it is the smaller part.
-    let shift = entries[begin].offset
-    guard shift > used / 2 else { return }
+    if Int(truncatingIfNeeded: entries[begin].offset) > used / 2 { moveToFront() }
+  }
+
+  /// Gives the room of forgotten entries back.
+  private mutating func moveToFront() {
+    let shift = Int(truncatingIfNeeded: entries[begin].offset)
     storage.copyMemory(from: storage + shift, byteCount: used - shift)
     used -= shift
     entries.removeFirst(begin)
+    if !isLeaf { children.removeFirst(begin) }
     begin = 0
-    for i in entries.indices { entries[i].offset -= shift }
+    for i in entries.indices { entries[i].offset &-= UInt32(truncatingIfNeeded: shift) }
   }
 }
 
@@ -180,7 +223,7 @@ struct PageSizer {
   /// Adds entry `i` of `run`, where `first` is the index of the first entry of the page.
   mutating func add(_ run: borrowing EntryRun, _ i: Int, first: Int) {
     let e = run[i]
-    if e.below > belowLargest { belowLargest = e.below }
+    if !isLeaf, run.below(i) > belowLargest { belowLargest = run.below(i) }
     if i == first {
       firstHead = e.head
       lowCount = e.keyCount

@@ -64,13 +64,13 @@ enum PageEncoder {
   ) -> Int {
     var n = 0
     for i in range {
-      run[i].ref.write(to: out, offset + n * PageRef.size)
+      run.ref(i).write(to: out, offset + n * PageRef.size)
       n += 1
     }
     let counts = offset + range.count * PageRef.size
     n = 0
     for i in range {
-      storeWidth(out + counts, l.countWidth, n, run[i].below)
+      storeWidth(out + counts, l.countWidth, n, run.below(i))
       n += 1
     }
     return counts + range.count * l.countWidth

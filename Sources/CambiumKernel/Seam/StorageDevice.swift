@@ -40,6 +40,10 @@ public protocol StorageDevice: AnyObject, Sendable {
   /// Whether one thread at a time may use it, against the rule above: work is not divided among threads then.
   var isForOneThread: Bool { get }
 
+  /// Whether the device takes all of a medium, so that nothing is gained by making it shorter. The store makes it shorter
+  /// only when it is made anew.
+  var isOfFixedSize: Bool { get }
+
   /// Whether several threads may write at the same time, to ranges that have nothing in common, and beside a resize that has no part
   /// in them: then a second one writes the pages that a first one makes, for which a third one reads. Otherwise only the caller's does.
   var allowsConcurrentWrites: Bool { get }
@@ -69,6 +73,9 @@ extension StorageDevice {
 
   /// Any thread may use it.
   public var isForOneThread: Bool { false }
+
+  /// The device can grow and shrink.
+  public var isOfFixedSize: Bool { false }
 
   /// Everything is left to the sync.
   public func beginSync(at offset: UInt64, byteCount: Int) {}

@@ -52,12 +52,12 @@ extension Store {
       let age = Double(number - min(number, s.born)) + 1
       candidates.append(((1 - u) * age / (1 + u), s))
     }
-    let allowed = live / 2 + UInt64(max(1 << 20, 16 * SegmentTable.unitSize))
+    let allowed = live / 2 + UInt64(max(options.spareBytes, 4 * SegmentTable.unitSize))
     guard total > live + allowed else { return RelocationPlan() }
     candidates.order { $0.score > $1.score }
     var excess = total - live - allowed
     // No more is moved than a fraction of what is there, so that the cost of one checkpoint stays bounded.
-    var budget = max(live / 4, 4 << 20)
+    var budget = max(live / 4, 4 * UInt64(max(0, options.spareBytes)))
     var victims: [Segment] = []
     for (_, s) in candidates {
       let gain = s.wasted

@@ -126,7 +126,9 @@ extension Store {
     defer { endLooking() }
     guard let entry = retained.first(where: { $0.id == id }), !hasLapsed(entry) else { throw .snapshotExpired }
     let (directory, _) = try Store.readDirectory(superblock, entry.directory, entry.directoryBytes, device)
-    let generation = Generation(number: entry.publication, trees: directory.trees, active: DeltaTable(), frozen: nil)
+    let generation = Generation(
+      number: entry.publication, trees: directory.trees, active: DeltaTable(largestChunk: options.largestDeltaChunk),
+      frozen: nil)
     lock.lock()
     defer { lock.unlock() }
     if isClosed { throw .closed }

@@ -127,10 +127,11 @@ final class StoreChecker {
     if store.options.isReadOnly, store.share != nil { return }
     // The segment behind the log needs no header before its first record: a killed opener may have written there.
     let log = store.log.segments.filter { $0 != store.log.next.start }
+    let window = DeviceWindow(device: store.device, bufferBytes: SegmentHeader.size)
     for s in store.space.table.segments where s.kind == .log && log.contains(s.start) {
       do throws(StoreError) {
         let segment = try LoadedLogSegment(
-          LogSegment(start: s.start, units: s.units), device: store.device, storeSeed: store.storeSeed)
+          LogSegment(start: s.start, units: s.units), window, storeSeed: store.storeSeed)
         let isThere = segment.header != nil
         expect(.reportLogHeader, isThere, .log, s.address, "the header of a log segment is damaged")
       } catch { report.add(error) }

@@ -104,7 +104,9 @@ extension Store {
       frozenMark = log.piece(firstSequence: sequence + 1)
       frozenSequence = sequence
       if !isPlanted(.freezeForgetsNextTree) { frozenNextTree = nextTree }
-      base = Generation(number: base.number, trees: base.trees, active: DeltaTable(), frozen: base.active)
+      base = Generation(
+        number: base.number, trees: base.trees, active: DeltaTable(largestChunk: options.largestDeltaChunk),
+        frozen: base.active)
       install(base)
       log.length = 0
       reserveEstimate.freeze()
@@ -366,7 +368,9 @@ extension Store {
   private func installResult(of c: Checkpoint) {
     lock.lock()
     // What a restoration gives up was frozen, or comes behind.
-    let active = c.restores && !isPlanted(.restoreKeepsDelta) ? DeltaTable() : current.active
+    let active =
+      c.restores && !isPlanted(.restoreKeepsDelta)
+      ? DeltaTable(largestChunk: options.largestDeltaChunk) : current.active
     current = Generation(number: c.publication, trees: c.trees, active: active, frozen: nil)
     if c.input != nil {
       appendedSequence = c.sequence

@@ -80,7 +80,10 @@ extension Store {
     coming.removeAll(keepingCapacity: true)
     defer { coming.removeAll(keepingCapacity: true) }
     let adding = buildRecord(t)
-    if recordBuilder.length > options.maxRecordBytes { return false }
+    if recordBuilder.length > options.maxRecordBytes {
+      recordBuilder.trim()
+      return false
+    }
     do throws(StoreError) {
       try requireReserve(adding: adding)
     } catch {

@@ -40,15 +40,20 @@ extension Store {
     for s in directory.segments { state.totalBytes += UInt64(s.used) }
     try target.resize(to: 0)
     try target.resize(to: UInt64(Superblock.regionSize))
-    let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+    let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: options.bufferBytes, alignment: 16)
     defer { chunk.deallocate() }
     var told: UInt64 = 0
     for s in directory.segments.dropLast(isPlanted(.copyMissesLastSegment) ? 1 : 0) {
-      // A segment is at most as long as the chunk; what was cut off behind what is used is left out.
-      let count = min(Int(s.used), chunk.count)
-      let part = UnsafeMutableRawBufferPointer(rebasing: chunk[0..<count])
-      let got = try device.read(at: s.address, into: part)
-      try target.write(UnsafeRawBufferPointer(rebasing: part[0..<got]), at: s.address)
+      // What was cut off behind what is used is left out.
+      var offset = 0
+      while offset < Int(s.used) {
+        let count = min(Int(s.used) - offset, chunk.count)
+        let part = UnsafeMutableRawBufferPointer(rebasing: chunk[0..<count])
+        let got = try device.read(at: s.address + UInt64(offset), into: part)
+        try target.write(UnsafeRawBufferPointer(rebasing: part[0..<got]), at: s.address + UInt64(offset))
+        if got < count { break }
+        offset += count
+      }
       state.copiedBytes += UInt64(s.used)
       if state.copiedBytes - told >= 4 << 20 {
         told = state.copiedBytes
@@ -91,7 +96,7 @@ extension Store {
     superblock.pieces = []
     var options = options
     options.isReadOnly = false
-    options.cacheBytes = 1 << 20
+    options.cacheBytes = min(options.cacheBytes, 1 << 20)
     let space = FileSpace(device: target, storeSeed: superblock.storeSeed)
     space.session = superblock.session
     space.durablePublication = superblock.publication
@@ -102,9 +107,10 @@ extension Store {
     space.table.fileUnits = space.table.usedUnits
     let cache = PageCache(
       device: target, environment: environment, pageSize: Int(superblock.pageSize), bytes: options.cacheBytes,
-      storeSeed: superblock.storeSeed)
+      storeSeed: superblock.storeSeed, bufferBytes: options.bufferBytes)
     let generation = Generation(
-      number: superblock.generation, trees: directory.trees, active: DeltaTable(), frozen: nil)
+      number: superblock.generation, trees: directory.trees,
+      active: DeltaTable(largestChunk: options.largestDeltaChunk), frozen: nil)
     let copy = Store(
       device: target, environment: environment, options: options, superblock: superblock, space: space, cache: cache,
       log: LogWriter(), generation: generation, sequence: directory.sequence, directory: directory,

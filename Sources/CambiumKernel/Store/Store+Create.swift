@@ -2,13 +2,14 @@ extension Store {
   /// Makes a new, empty store on `device`, whose content is overwritten, and opens it. It is durable when this returns.
   ///
   /// - Throws: ``StoreError/misuse(_:)`` for a page size that is not a power of two from 4,096 to 65,536, and for a device
-  ///   that other processes may have open; what the device throws.
+  ///   that other processes may have open; ``StoreError/tooLittleMemory(_:neededBytes:)``; what the device throws.
   public static func create(
     on device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> Store {
     guard StoreOptions.isPageSize(options.pageSize) else {
       throw .misuse("the page size must be a power of two from 4,096 to 65,536")
     }
+    try options.requireMemory(pageSize: options.pageSize)
     if options.isReadOnly { throw .readOnly }
     if device.locks != nil {
       throw .misuse("a store is not made on a shared device: make it on a device of this process alone, then open it")
@@ -26,9 +27,11 @@ extension Store {
     try device.resize(to: 0)
     try device.resize(to: UInt64(Superblock.regionSize))
     let cache = PageCache(
-      device: device, environment: environment, pageSize: options.pageSize, bytes: options.cacheBytes, storeSeed: seed)
+      device: device, environment: environment, pageSize: options.pageSize, bytes: options.cacheBytes, storeSeed: seed,
+      bufferBytes: options.bufferBytes)
     let generation = Generation(
-      number: 0, trees: [.extents: TreeState(kind: .integer)], active: DeltaTable(), frozen: nil)
+      number: 0, trees: [.extents: TreeState(kind: .integer)],
+      active: DeltaTable(largestChunk: options.largestDeltaChunk), frozen: nil)
     let store = Store(
       device: device, environment: environment, options: options, superblock: superblock, space: space, cache: cache,
       log: LogWriter(), generation: generation, sequence: 0, directory: Directory(), directoryPages: [],
@@ -116,6 +119,10 @@ extension Store {
       while isSyncing, !isForked { lock.wait() }
       lock.unlock()
       recent.giveUp()
+      // Views and transactions that are kept keep the store, but no memory that it worked with.
+      spareMemory = nil
+      recordBuilder.trim()
+      cache.giveUp()
       deviceGivenUp = true
       if !keepingDevice { device.close() } else if let share, !isForked { share.locks.giveUp(StoreLockPlace.all) }
     }

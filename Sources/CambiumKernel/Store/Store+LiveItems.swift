@@ -16,40 +16,42 @@ extension Store {
   /// What is live in `s`, as a transaction sees it if one is given; but for directories, which every publication writes
   /// anew.
   func liveItems(in s: Segment, _ transaction: WriteTransaction? = nil) throws(StoreError) -> [LiveItem] {
-    let used = Int(s.used)
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(used, 64), alignment: 16)
-    defer { buffer.deallocate() }
-    let got = try device.read(at: s.address, into: UnsafeMutableRawBufferPointer(rebasing: buffer[0..<used]))
-    let bytes = UnsafeRawBufferPointer(rebasing: buffer[0..<got])
+    let window = DeviceWindow(device: device, bufferBytes: options.bufferBytes)
     switch s.kind {
-    case .pages: return try livePages(s, bytes, transaction)
-    case .values: return try liveExtents(s, bytes, transaction)
+    case .pages: return try livePages(s, window, transaction)
+    case .values: return try liveExtents(s, window, transaction)
     case .log: return []
     }
   }
 
   /// Walks the pages of a segment and finds those that their tree still reaches.
   private func livePages(
-    _ s: Segment, _ bytes: UnsafeRawBufferPointer, _ transaction: WriteTransaction?
+    _ s: Segment, _ window: DeviceWindow, _ transaction: WriteTransaction?
   ) throws(StoreError) -> [LiveItem] {
     var items: [LiveItem] = []
     var offset = SegmentHeader.size
+    let used = Int(s.used)
+    let end = s.address + UInt64(used)
     let key = UnsafeMutableRawPointer.allocate(byteCount: pageSize, alignment: 16)
     defer { key.deallocate() }
-    while offset + PageHeader.size <= bytes.count {
-      let p = bytes.start + offset
+    while offset + PageHeader.size <= used {
+      let address = s.address + UInt64(offset)
+      var p = try window.bytes(at: address, count: PageHeader.size, limit: end).start
       let stored = roundUp(p.pageLength, to: 16)
       // Parts of a directory may be longer than a page.
       let isDirectory = p.pageKind == PageKind.directory.rawValue
-      guard stored >= PageHeader.size, offset + stored <= bytes.count,
-        isDirectory || Verification.relocationLength.holds(stored <= pageSize), p.pageGeneration >= s.born,
-        PageCheck.isSound(p, stored: stored)
-      else {
+      var isPage =
+        stored >= PageHeader.size && offset + stored <= used && p.pageGeneration >= s.born
+        && (isDirectory || Verification.relocationLength.holds(stored <= pageSize))
+      if isPage {
+        p = try window.bytes(at: address, count: stored, limit: end).start
+        isPage = PageCheck.isSound(p, stored: stored)
+      }
+      guard isPage else {
         // At `.strict`, room is left over before the next block.
         offset += 16
         continue
       }
-      let address = s.address + UInt64(offset)
       offset += stored
       guard p.pageKind != PageKind.directory.rawValue,
         let state = transaction?.spilled[p.pageTree] ?? current.trees[p.pageTree], !state.root.isNone,
@@ -100,7 +102,7 @@ extension Store {
   }
 
   private func liveExtents(
-    _ s: Segment, _ bytes: UnsafeRawBufferPointer, _ transaction: WriteTransaction?
+    _ s: Segment, _ window: DeviceWindow, _ transaction: WriteTransaction?
   ) throws(StoreError) -> [LiveItem] {
     var items: [LiveItem] = []
     lock.lock()
@@ -109,9 +111,10 @@ extension Store {
     guard view.find(.extents) != nil else { return [] }
     var offset = SegmentHeader.size
     let ids = 1..<max(valueIDs.next, 2)
-    while offset + Extent.headerSize <= bytes.count {
-      let p = bytes.start + offset
+    let end = s.address + UInt64(s.used)
+    while offset + Extent.headerSize <= Int(s.used) {
       let address = s.address + UInt64(offset)
+      let p = try window.bytes(at: address, count: Extent.headerSize, limit: end).start
       let key = p.u64(0)
       // What looks like an extent may be part of one that is dead, or, at `.strict`, lie before the block where a pass
       // began, and be of what the room was used for before. Its length says nothing about where the next one begins.

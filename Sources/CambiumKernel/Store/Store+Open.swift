@@ -13,6 +13,8 @@ struct Replay {
   }
 
   var trees: [Tree] = []
+  /// How many changes are gathered in all trees.
+  var nodeCount = 0
   /// The trees whose number of entries the record that is being replayed changes. A tree may occur several times.
   var touched: [Int] = []
   private var places: [TreeID: Int] = [:]
@@ -39,8 +41,8 @@ extension Store {
   /// device, waits for the turn to write, unless it is opened for reading only.
   ///
   /// - Throws: ``StoreError/notAStore``, ``StoreError/unsupportedFormat(version:features:)``,
-  ///   ``StoreError/corrupt(place:offset:detail:)``; ``StoreError/busy`` if another process has the device for itself; what
-  ///   the device throws.
+  ///   ``StoreError/corrupt(place:offset:detail:)``; ``StoreError/busy`` if another process has the device for itself;
+  ///   ``StoreError/tooLittleMemory(_:neededBytes:)``; what the device throws.
   public static func open(
     on device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> Store {
@@ -89,6 +91,7 @@ extension Store {
     on device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions, use: LoadUse
   ) throws(StoreError) -> Loaded {
     let (superblock, wholeCopies) = try readSuperblock(device, readOnly: options.isReadOnly)
+    try options.requireMemory(pageSize: Int(superblock.pageSize))
     let seed = superblock.storeSeed
     let (directory, directoryPages) = try readDirectory(
       superblock, superblock.directory, superblock.directoryBytes, device)
@@ -127,9 +130,30 @@ extension Store {
     // The unused end of the last segment may be missing.
     table.fileUnits = max(UInt32(clamping: fileBytes / UInt64(SegmentTable.unitSize)), table.usedUnits)
 
-    let scanner = LogScanner(device: device, superblock: superblock)
-    let outcome = try scanner.scan()
-    guard Verification.cleanLog.holds(!superblock.isClean || outcome.records.isEmpty) else {
+    space.table = table
+    let cache = PageCache(
+      device: device, environment: environment, pageSize: Int(superblock.pageSize), bytes: options.cacheBytes,
+      storeSeed: seed, bufferBytes: options.bufferBytes)
+    let generation = Generation(
+      number: superblock.generation, trees: directory.trees,
+      active: DeltaTable(largestChunk: options.largestDeltaChunk), frozen: nil)
+    let store = Store(
+      device: device, environment: environment, options: options, superblock: superblock, space: space, cache: cache,
+      log: LogWriter(), generation: generation, sequence: directory.sequence, directory: directory,
+      directoryPages: directoryPages, nextValueID: directory.nextValueID, nextTree: directory.nextTree)
+    store.deviceGivenUp = true
+    store.retained = retained
+    for (id, t) in directory.trees { store.reserveEstimate.setPages(id, t.pages) }
+
+    // The records are taken in as they are read, so that no more of the log is in memory than the scanner looks at.
+    let scanner = LogScanner(device: device, superblock: superblock, bufferBytes: options.bufferBytes)
+    var replayed = Replay()
+    let outcome = try scanner.scan { (found) throws(StoreError) in
+      try store.replay(found, &replayed)
+      if replayed.nodeCount >= options.mostReplayedNodes { store.takeIn(&replayed) }
+    }
+    store.takeIn(&replayed)
+    guard Verification.cleanLog.holds(!superblock.isClean || outcome.recordCount == 0) else {
       throw .corrupt(place: .log, offset: outcome.end, detail: "records behind the end of a closed log")
     }
     // The scan has checked that the first record is the one that the first piece names.
@@ -138,30 +162,11 @@ extension Store {
     else { throw .corrupt(place: .log, offset: outcome.end, detail: "the log does not follow the directory") }
     // A recovery begins its log in fresh room, so it treats the segment that was prepared last as free. If this opening
     // comes to nothing, the writers that have the store open continue there, whatever was written there meanwhile.
-    let logSegments = logSegments(superblock, outcome, withNext: superblock.isClean || use == .following)
+    let logSegments = logSegments(outcome, withNext: superblock.isClean || use == .following)
     for place in logSegments {
-      guard Verification.logSegmentOverlap.holds(table.insert(Segment(log: place))) else {
+      guard Verification.logSegmentOverlap.holds(space.table.insert(Segment(log: place))) else {
         throw .corrupt(place: .log, offset: place.address, detail: "a log segment overlaps another segment")
       }
-    }
-    space.table = table
-    let cache = PageCache(
-      device: device, environment: environment, pageSize: Int(superblock.pageSize), bytes: options.cacheBytes,
-      storeSeed: seed)
-    let generation = Generation(
-      number: superblock.generation, trees: directory.trees, active: DeltaTable(), frozen: nil)
-    let store = Store(
-      device: device, environment: environment, options: options, superblock: superblock, space: space, cache: cache,
-      log: LogWriter(), generation: generation, sequence: directory.sequence, directory: directory,
-      directoryPages: directoryPages, nextValueID: directory.nextValueID, nextTree: directory.nextTree)
-    store.deviceGivenUp = true
-    store.retained = retained
-    for (id, t) in directory.trees { store.reserveEstimate.setPages(id, t.pages) }
-    var replayed = Replay()
-    for found in outcome.records { try store.replay(found, &replayed) }
-    for one in replayed.trees {
-      generation.active.add(one.list, one.nodes)
-      store.reserveEstimate.add(one.list.tree, nodes: one.nodes.count, bytes: one.bytes)
     }
     store.visibleSequence = outcome.lastSequence
     store.appendedSequence = outcome.lastSequence
@@ -170,7 +175,7 @@ extension Store {
     store.log.pieces = superblock.pieces
     store.log.session = superblock.session
     store.log.lastChecksum = outcome.lastChecksum
-    for found in outcome.records { store.log.length += UInt64(found.header.length) }
+    store.log.length = outcome.last.recordBytes
     store.log.present = outcome.endSegment
     store.log.headerIsWhole = outcome.endHeaderIsWhole
     store.log.position = outcome.end
@@ -186,19 +191,9 @@ extension Store {
   }
 
   /// The log segments that are in use, in the order of the log.
-  private static func logSegments(
-    _ superblock: Superblock, _ outcome: LogScanner.Outcome, withNext: Bool
-  ) -> [LogSegment] {
+  private static func logSegments(_ outcome: LogScanner.Outcome, withNext: Bool) -> [LogSegment] {
     var list: [LogSegment] = []
-    func note(_ place: LogSegment) { if !list.contains(place) { list.append(place) } }
-    var records = outcome.records[...]
-    for (n, piece) in superblock.pieces.enumerated() {
-      note(piece.segment)
-      while let found = records.first, found.piece == n {
-        if found.segment != list.last { note(found.segment) }
-        records.removeFirst()
-      }
-    }
+    for used in outcome.segments where !list.contains(used.place) { list.append(used.place) }
     // Appended without looking: if the log already uses the segment, inserting it into the table fails.
     if withNext { list.append(outcome.next) }
     return list
@@ -216,7 +211,7 @@ extension Store {
       // A power cut tore the missing copy, or it has rotted.
       if !loaded.wholeCopies[0] || !loaded.wholeCopies[1] { try proveSuperblock() }
     } else {
-      try recoverForWriting(loaded.outcome)
+      try recoverForWriting(loaded)
     }
   }
 
@@ -363,6 +358,7 @@ extension Store {
             replayed.touched.append(i)
           }
           replayed.trees[i].bytes += value.count + 48
+          replayed.nodeCount += 1
           try withKey(operand, reader.key, malformed) { key in
             replayed.trees[i].nodes.append(
               delta.makeNode(
@@ -373,6 +369,7 @@ extension Store {
           let i = replayed.place(tree, kind, delta)
           replayed.trees[i].change -= 1
           replayed.touched.append(i)
+          replayed.nodeCount += 1
           try withKey(operand, reader.key, malformed) { key in
             replayed.trees[i].nodes.append(
               delta.makeNode(
@@ -404,6 +401,19 @@ extension Store {
         }
       }
     }
+  }
+
+  /// Puts the gathered changes into the lists of their trees.
+  func takeIn(_ replayed: inout Replay) {
+    for i in replayed.trees.indices {
+      let one = replayed.trees[i]
+      if one.nodes.isEmpty { continue }
+      current.active.add(one.list, one.nodes)
+      reserveEstimate.add(one.list.tree, nodes: one.nodes.count, bytes: one.bytes)
+      replayed.trees[i].nodes = []
+      replayed.trees[i].bytes = 0
+    }
+    replayed.nodeCount = 0
   }
 
   private func withKey(
@@ -457,7 +467,8 @@ extension Store {
   /// 1. It writes the superblock that it read again, one copy at a time, and syncs each.
   /// 2. It copies the records that no later one proves durable into fresh log room, under a new session, and syncs.
   /// 3. It publishes that in the other slot, and syncs.
-  private func recoverForWriting(_ outcome: LogScanner.Outcome) throws(StoreError) {
+  private func recoverForWriting(_ loaded: Loaded) throws(StoreError) {
+    let (outcome, scanner) = (loaded.outcome, loaded.scanner)
     try proveSuperblock()
     // Other processes look at the mark to learn whether anything has happened.
     try eraseMark()
@@ -469,46 +480,35 @@ extension Store {
     let tooMany = superblock.pieces.count >= Superblock.maxPieces - 1
     let known = outcome.durableSequence + (isPlanted(.oneMoreRecordProved) ? 1 : 0)
     let proven = tooMany ? superblock.pieces[0].firstSequence &- 1 : known
-    var pieces = superblock.pieces
-    var checksum = superblock.pieces[0].checksumBefore
-    if tooMany {
-      pieces = []
-    } else {
-      // Remove the pieces behind the proven end. The piece that the end falls into ends there.
-      while let last = pieces.last, last.firstSequence > proven &+ 1 { pieces.removeLast() }
-      var end: UInt64 = pieces.last?.start ?? 0
-      if let last = pieces.last { checksum = last.checksumBefore }
-      for found in outcome.records where found.header.sequence <= proven {
-        checksum = found.header.checksum
-        if found.piece == pieces.count - 1 { end = found.address + UInt64(roundUp(found.header.length, to: 16)) }
-      }
-      if let last = pieces.indices.last {
-        pieces[last].end = end
-        // A piece without a record holds nothing.
-        if end == pieces[last].start { pieces.removeLast() }
-      }
+    let end = try scanner.place(behind: proven, of: outcome)
+    var pieces = tooMany ? [] : superblock.pieces
+    // Remove the pieces behind the proven end. The piece that the end falls into ends there.
+    while let last = pieces.last, last.firstSequence > proven &+ 1 { pieces.removeLast() }
+    if let last = pieces.indices.last {
+      pieces[last].end = end.piece == last ? end.end : pieces[last].start
+      // A piece without a record holds nothing.
+      if pieces[last].end == pieces[last].start { pieces.removeLast() }
     }
-    let suffix = outcome.records.filter { $0.header.sequence > proven }
-    log.demand = suffix.map { $0.header.length }.max() ?? 0
+    log.demand = outcome.lastSequence > proven ? outcome.longestRecord : 0
     let old = log.segments
     let first = try prepareLogSegment()
     let second = try prepareLogSegment()
     enterLogSegment(first, next: second)
-    log.lastChecksum = checksum
+    log.lastChecksum = end.checksum
     pieces.append(log.piece(firstSequence: proven &+ 1))
-    log.length = 0
-    for found in outcome.records where found.header.sequence <= proven { log.length += UInt64(found.header.length) }
+    log.length = end.recordBytes
     lock.lock()
     durableSequence = min(durableSequence, proven)
     lock.unlock()
-    let batch = LogBatch()
+    let batch = LogBatch(longest: options.bufferBytes)
     logBatch = batch
     defer { logBatch = nil }
-    for found in suffix {
+    try scanner.forEachRecord(from: end, of: outcome) { (found, _) throws(StoreError) in
       recordBuilder.copy(UnsafeRawBufferPointer(rebasing: found.bytes[LogRecordHeader.size...]))
       guard try appendRecord(sequence: found.header.sequence) else {
         throw .misuse("a recovered record does not fit the log")
       }
+      return true
     }
     try batch.flush(device)
     if !isPlanted(.recoveredRecordsNotSynced) { try syncNow() }
@@ -527,7 +527,9 @@ extension Store {
     sessionBegun = true
     // Segments of the old log that no piece needs any more are free.
     var needed = Set(pieces.map { $0.segment.start })
-    for found in outcome.records where found.header.sequence <= proven { needed.insert(found.segment.start) }
+    for used in outcome.segments {
+      if let first = used.firstSequence, first <= proven { needed.insert(used.place.start) }
+    }
     for start in old where !needed.contains(start) && !isPlanted(.oldLogKept) {
       log.segments.removeAll { $0 == start }
       space.table.remove(start: start)

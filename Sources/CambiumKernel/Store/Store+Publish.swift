@@ -243,8 +243,9 @@ extension Store {
     }
   }
 
-  /// Cuts off free room at the end of the file, but for the reserve and a little more.
+  /// Cuts off free room at the end of the file, but for the reserve and a little more. Not on a device of fixed size.
   func trimFile(toEnd: Bool = false) throws(StoreError) {
+    if device.isOfFixedSize { return }
     let used = space.table.usedUnits
     let spare = toEnd ? 0 : UInt32(clamping: reserveUnits() + UInt64(space.preferredUnits))
     let inside = space.table.freeUnits - UInt64(space.table.fileUnits - used)

@@ -30,7 +30,9 @@ extension Store {
     try stopMerging()
     let (directory, pages) = try Store.readDirectory(superblock, entry.directory, entry.directoryBytes, device)
     let table = try restoredTable(directory, pages)
-    let generation = Generation(number: entry.publication, trees: directory.trees, active: DeltaTable(), frozen: nil)
+    let generation = Generation(
+      number: entry.publication, trees: directory.trees, active: DeltaTable(largestChunk: options.largestDeltaChunk),
+      frozen: nil)
     let transaction = WriteTransaction(core: self, generation: generation, upTo: entry.sequence)
     transaction.restoring = Restoration(released: keepsRetained ? nil : entry.id)
     // From here on everything is counted as of the retained state; a rollback takes all of this back.

@@ -32,8 +32,10 @@ extension Store {
     return reached * 2 + log + reserve + spareBytes
   }
 
-  /// Whether the file is longer than that.
-  var isFileTooLong: Bool { UInt64(space.table.fileUnits) * UInt64(SegmentTable.unitSize) > mostFileBytes }
+  /// Whether the file is longer than that, and would be shorter if its end was cut off.
+  var isFileTooLong: Bool {
+    !device.isOfFixedSize && UInt64(space.table.fileUnits) * UInt64(SegmentTable.unitSize) > mostFileBytes
+  }
 
   /// Notes, right after room was given back, whether there is more that somebody holds, or that has to be moved.
   func noteRoom() {

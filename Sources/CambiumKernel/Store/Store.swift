@@ -83,15 +83,15 @@ public final class Store: @unchecked Sendable {
   var superblockIsProven = true
   /// A copy of it that was whole.
   var wholeSuperblockCopy = 0
-  let recordBuilder = LogRecordBuilder()
+  let recordBuilder: LogRecordBuilder
   /// Records that are written together: while a log is recovered.
   var logBatch: LogBatch?
   /// For the next transaction.
   @exclusivity(unchecked) var spareMemory: TransactionMemory?
   /// What a transaction that has ended refers to instead of its memory. Nothing is ever in it.
-  let noMemory = TransactionMemory()
+  let noMemory = TransactionMemory(largestChunk: 0)
   /// What a transaction that has ended holds instead of its changes.
-  let noTable = DeltaTable(bucketCount: 1)
+  let noTable = DeltaTable(bucketCount: 1, largestChunk: 0)
   /// The device was closed, or is the caller's again.
   var deviceGivenUp = false
   @exclusivity(unchecked) var counters = StoreCounters()
@@ -99,7 +99,7 @@ public final class Store: @unchecked Sendable {
   /// Whether the file may be longer than it should be; see ``noteRoom()``.
   @exclusivity(unchecked) var owesRoom = false
   /// What the file may be longer than its content asks for, in any case.
-  var spareBytes: UInt64 = 1 << 20
+  var spareBytes: UInt64
   /// How often a commit has looked.
   @exclusivity(unchecked) var roomLooks: UInt64 = 0
   /// What this store keeps track of if it shares the file with stores of other processes. Set while opening only.
@@ -138,8 +138,11 @@ public final class Store: @unchecked Sendable {
     valueIDs = ValueIDs(next: nextValueID)
     self.nextTree = nextTree
     retained = directory.retained
+    spareBytes = UInt64(max(0, options.spareBytes))
     let alignment = options.durability == .strict ? LogWriter.strictBlock : 16
-    let pieceSize = max(65536, Int(superblock.pageSize) * 2)
+    recordBuilder = LogRecordBuilder(
+      isStrict: options.durability == .strict, capacity: min(4096, options.bufferBytes))
+    let pieceSize = max(options.bufferBytes, Int(superblock.pageSize))
     let isHelped = threadCount > 1 && device.allowsConcurrentWrites
     pageWriter = SegmentWriter(
       space: space, kind: .pages, bufferSize: pieceSize, alignment: alignment,
@@ -148,7 +151,7 @@ public final class Store: @unchecked Sendable {
         ? WriteBehind(
           device, environment.makeLock(), pieceSize: pieceSize, beginsSyncs: options.durability != .none) : nil)
     ahead = isHelped ? PatchesAhead(cache, environment.makeLock(), pageSize: pageSize) : nil
-    valueWriter = SegmentWriter(space: space, kind: .values, bufferSize: 65536, alignment: alignment)
+    valueWriter = SegmentWriter(space: space, kind: .values, bufferSize: options.bufferBytes, alignment: alignment)
   }
 
   deinit {

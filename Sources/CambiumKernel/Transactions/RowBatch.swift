@@ -11,7 +11,7 @@ public final class RowBatch {
 
   /// An empty batch.
   public init() {
-    capacity = 1 << 16
+    capacity = 1 << 12
     memory = .allocate(byteCount: capacity, alignment: 8)
   }
 

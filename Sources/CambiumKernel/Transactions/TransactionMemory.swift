@@ -26,11 +26,14 @@ final class TransactionMemory {
   /// Trees that were written to last, by the lowest bits of their identifiers. Behind them one that is no tree: its change
   /// says whether any of the others has one.
   let known: UnsafeMutablePointer<KnownTree>
+  private let largestChunk: Int
   private var table: DeltaTable?
   private var journal: [DeltaNode] = []
   private var figures = FigureTable()
 
-  init() {
+  /// - Parameter largestChunk: See ``StoreOptions/largestDeltaChunk``.
+  init(largestChunk: Int) {
+    self.largestChunk = largestChunk
     known = .allocate(capacity: Self.knownCount + 1)
     known.initialize(repeating: KnownTree(), count: Self.knownCount + 1)
   }
@@ -39,7 +42,7 @@ final class TransactionMemory {
 
   /// Hands out what a transaction keeps elsewhere while it runs.
   func take() -> (table: DeltaTable, journal: [DeltaNode], figures: FigureTable) {
-    let taken = (table ?? DeltaTable(bucketCount: 8), journal, figures)
+    let taken = (table ?? DeltaTable(bucketCount: 8, largestChunk: largestChunk), journal, figures)
     table = nil
     journal = []
     figures = FigureTable()

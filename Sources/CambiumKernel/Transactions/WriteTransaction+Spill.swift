@@ -23,7 +23,7 @@ extension WriteTransaction {
 
   private func spill(_ context: MergeContext, wholly: Bool) throws(StoreError) {
     let last = DeltaNode.void - 1
-    let fresh = DeltaTable()
+    let fresh = DeltaTable(largestChunk: core.options.largestDeltaChunk)
     var kept: [DeltaNode] = []
     for tree in Set(own.trees).union(runs.keys).ordered() {
       let list = own.list(tree)
@@ -85,8 +85,9 @@ extension WriteTransaction {
     journal = kept
   }
 
-  /// So many runs of a tree, and it takes them in: each costs memory and time when they are.
-  static let mostRuns = 64
+  /// So many runs of a tree, and it takes them in: each costs time when they are, and memory of two or three pages, which
+  /// a store with a small cache does not have.
+  private var mostRuns: Int { min(64, max(1, core.cache.capacity - PageCache.leastFrames)) }
 
   /// After runs were taken in so often for a look, the transaction makes none any more.
   static let mostLooks = 8
@@ -96,7 +97,7 @@ extension WriteTransaction {
   private func runParts(
     _ list: DeltaList, _ tree: TreeID, _ source: TreeState, _ earlier: [SpilledRun], _ context: MergeContext
   ) throws(StoreError) -> [RunPart] {
-    if earlier.count >= Self.mostRuns || earlier.isEmpty && looks >= Self.mostLooks { return [] }
+    if earlier.count >= mostRuns || earlier.isEmpty && looks >= Self.mostLooks { return [] }
     if earlier.isEmpty, source.bytes < 2 * UInt64(own.bytes) { return [] }
     var cursor = DeltaCursor(list, after: 0, upTo: DeltaNode.void - 1)
     cursor.seekFirst()

@@ -86,7 +86,7 @@ public final class WriteTransaction: TreeView {
   /// Called with the turn.
   init(core: Store, generation: Generation, upTo: UInt64) {
     nextTree = core.nextTree
-    let memory = core.spareMemory ?? TransactionMemory()
+    let memory = core.spareMemory ?? TransactionMemory(largestChunk: core.options.largestDeltaChunk)
     core.spareMemory = nil
     self.memory = memory
     known = memory.known

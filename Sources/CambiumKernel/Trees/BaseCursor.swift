@@ -337,7 +337,7 @@ struct BaseCursor: ~Copyable {
     if (place &+ 1) & 7 == 0 { touchAhead() }
     if leavesToAhead > 0 {
       leavesToAhead &-= 1
-      if leavesToAhead == 0 { ahead = ReadAhead() }
+      if leavesToAhead == 0 { ahead = ReadAhead(capacity: max(cache.bufferBytes, pageSize)) }
     }
     try nextLeaf()
   }

@@ -31,7 +31,7 @@ final class LeafWalk {
     if source.root.isNone || source.level > TreeDescent.highest { return }
     while pages.count <= Int(source.level) {
       pages.append(.allocate(byteCount: pageSize, alignment: 16))
-      bounds.append(KeySlot(pageSize: pageSize))
+      bounds.append(KeySlot())
     }
     _ = try visit(source.root, source.level, tree, source.kind, nil, &changes, isCancelled, body)
   }

@@ -35,7 +35,7 @@ final class MergeContext {
     self.pages = pages
     self.values = values
     self.valueIDs = valueIDs
-    extentChanges = DeltaTable()
+    extentChanges = DeltaTable(bucketCount: 1, largestChunk: Arena.usualLargest)
   }
 
   static func inlineLimit(pageSize: Int) -> Int { pageSize / 4 }
@@ -141,7 +141,7 @@ final class MergeContext {
   func takeExtentChanges() -> (nodes: [DeltaNode], table: DeltaTable) {
     defer {
       journal = []
-      extentChanges = DeltaTable()
+      extentChanges = DeltaTable(bucketCount: 1, largestChunk: Arena.usualLargest)
     }
     return (journal, extentChanges)
   }

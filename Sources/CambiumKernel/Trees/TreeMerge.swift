@@ -38,7 +38,7 @@ final class TreeMerge {
   @exclusivity(unchecked) private var lows: [KeySlot] = []
   /// A leaf that is taken apart, and one that is patched.
   private let leafPage: UnsafeMutableRawPointer
-  private let keyBuffer: UnsafeMutableRawPointer
+  @exclusivity(unchecked) private var leafKey: KeySlot
   private let out: UnsafeMutableRawPointer
   private let patch: LeafPatch
   /// Leaves that another thread makes meanwhile.
@@ -80,22 +80,21 @@ final class TreeMerge {
     self.conversion = conversion
     state = source
     leafPage = .allocate(byteCount: context.pageSize + 16, alignment: 16)
-    keyBuffer = .allocate(byteCount: context.pageSize, alignment: 16)
     out = .allocate(byteCount: context.pageSize + 16, alignment: 16)
     patch = LeafPatch(pageSize: context.pageSize, inlineLimit: context.inlineLimit)
-    childLow = KeySlot(pageSize: context.pageSize)
-    childHigh = KeySlot(pageSize: context.pageSize)
-    lastLeafKey = KeySlot(pageSize: context.pageSize)
-    runLow = KeySlot(pageSize: context.pageSize)
-    takingHigh = KeySlot(pageSize: context.pageSize)
+    leafKey = KeySlot()
+    childLow = KeySlot()
+    childHigh = KeySlot()
+    lastLeafKey = KeySlot()
+    runLow = KeySlot()
+    takingHigh = KeySlot()
   }
 
   deinit {
     leafPage.deallocate()
-    keyBuffer.deallocate()
     out.deallocate()
     for p in pages { p.deallocate() }
-    for key in lows + highs + [childLow, childHigh, lastLeafKey, runLow, takingHigh] { key.deallocate() }
+    for key in lows + highs + [leafKey, childLow, childHigh, lastLeafKey, runLow, takingHigh] { key.deallocate() }
     for run in runs {
       run.deinitialize(count: 1)
       run.deallocate()
@@ -255,8 +254,8 @@ final class TreeMerge {
       let n = Int(level)
       while pages.count <= n {
         pages.append(.allocate(byteCount: context.pageSize, alignment: 16))
-        highs.append(KeySlot(pageSize: context.pageSize))
-        lows.append(KeySlot(pageSize: context.pageSize))
+        highs.append(KeySlot())
+        lows.append(KeySlot())
       }
       try context.copy(ref, tree: tree, level: level, kind: kind, to: pages[n])
       lows[n].set(low)
@@ -347,8 +346,8 @@ final class TreeMerge {
         found = FoundValue(bytes: leaf.value(i), isStub: leaf.isStub(i))
       } else {
         let leaf = BytesLeaf(page)
-        let n = leaf.copyKey(i, to: keyBuffer)
-        key = TreeKey(UnsafeRawBufferPointer(start: keyBuffer, count: n))
+        leafKey.set(entry: i, of: leaf)
+        key = leafKey.key
         found = FoundValue(bytes: leaf.value(i), isStub: leaf.isStub(i))
       }
       var replaced = false
@@ -555,10 +554,9 @@ final class TreeMerge {
     state.pages &+= 1
     state.bytes &+= UInt64(bytes.count)
     state.count &+= UInt64(leaf.count)
-    let first = leaf.copyKey(0, to: keyBuffer)
-    try link(ref, from: TreeKey(UnsafeRawBufferPointer(start: keyBuffer, count: first)), UInt64(leaf.count))
-    let last = leaf.copyKey(leaf.count &- 1, to: keyBuffer)
-    lastLeafKey.set(TreeKey(UnsafeRawBufferPointer(start: keyBuffer, count: last)))
+    leafKey.set(entry: 0, of: leaf)
+    try link(ref, from: leafKey.key, UInt64(leaf.count))
+    lastLeafKey.set(entry: leaf.count &- 1, of: leaf)
     hasLastLeafKey = true
     try trim(1)
   }
@@ -586,7 +584,7 @@ final class TreeMerge {
           break
         }
         if parent.pointee.run.count == 1 {
-          state.root = parent.pointee.run[0].ref
+          state.root = parent.pointee.run.ref(0)
           // A single untouched child keeps its own level.
           state.level = UInt8(level)
           break

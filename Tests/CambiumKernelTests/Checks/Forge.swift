@@ -8,9 +8,7 @@ struct Forge {
   /// The newest superblock.
   private(set) var superblock: Superblock
   let directory: Directory
-  let outcome: LogScanner.Outcome
-  /// What the records of the outcome lie in.
-  private let scanner: LogScanner
+  let outcome: ScannedLog
   private let logSeed: UInt64
   private var extra: [UInt8] = []
 
@@ -25,8 +23,7 @@ struct Forge {
     superblock = store.superblock
     directory = try Store.readDirectory(superblock, superblock.directory, superblock.directoryBytes, device).0
     logSeed = superblock.logSeed
-    scanner = LogScanner(device: device, superblock: superblock)
-    outcome = try scanner.scan()
+    outcome = try ScannedLog(LogScanner(device: device, superblock: superblock))
   }
 
   /// The store as it is now.

@@ -18,6 +18,9 @@ enum CrashScenario: String, CaseIterable, Sendable {
     switch self {
     case .spill:
       options.logBytes = 32 << 10
+    case .killing, .reopening:
+      // Logs are read in many pieces.
+      options.bufferBytes = 1024
     case .room:
       options.deltaBytes = 24 << 10
       options.logBytes = 32 << 10

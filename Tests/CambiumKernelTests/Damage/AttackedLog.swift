@@ -30,6 +30,7 @@ struct AttackedLog {
   static func options(_ durability: Durability) -> StoreOptions {
     var options = StoreOptions()
     options.durability = durability
+    options.bufferBytes = 1024
     options.logBytes = 64 << 20
     options.deltaBytes = 64 << 20
     return options
@@ -60,8 +61,8 @@ struct AttackedLog {
     }
     bytes = device.contents()
     superblock = store.superblock
-    let scanner = LogScanner(device: device, superblock: superblock)
-    let outcome = try scanner.scan()
+    let scanner = LogScanner(device: device, superblock: superblock, bufferBytes: 1024)
+    let outcome = try ScannedLog(scanner)
     let starts = store.log.segments.map { Int($0) * SegmentTable.unitSize }
     segments = starts
     records = try outcome.records.map { found in

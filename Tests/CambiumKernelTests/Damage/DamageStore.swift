@@ -13,6 +13,7 @@ struct DamageStore {
   static var options: StoreOptions {
     var options = StoreOptions()
     options.cacheBytes = 64 << 10
+    options.bufferBytes = 4096
     options.logValueLimit = 2000
     return options
   }

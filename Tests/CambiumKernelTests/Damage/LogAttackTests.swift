@@ -27,7 +27,7 @@ import Testing
       let old = Array(log.bytes[damage.offset..<damage.offset + damage.new.count])
       try damage.new.withUnsafeBytes { try device.write($0, at: UInt64(damage.offset)) }
       do {
-        let last = try LogScanner(device: device, superblock: log.superblock).scan().lastSequence
+        let last = try ScannedLog(LogScanner(device: device, superblock: log.superblock)).lastSequence
         if last == log.lastSequence {
           harmless += 1
         } else if damage.isUndetectable {
@@ -116,7 +116,7 @@ import Testing
       image[record.address + 30] ^= 0x20
       var place: Int?
       do {
-        _ = try LogScanner(device: MemoryDevice(copying: image), superblock: log.superblock).scan()
+        _ = try ScannedLog(LogScanner(device: MemoryDevice(copying: image), superblock: log.superblock))
       } catch StoreError.corrupt(_, let offset, _) { place = Int(offset) }
       #expect(place == record.address)
     }
@@ -132,7 +132,7 @@ import Testing
       image[broken.address + 40] ^= 1
       for record in log.records where record.segment == first + 1 { image[record.address + 40] ^= 1 }
       #expect(throws: StoreError.self, "segment \(first)") {
-        try LogScanner(device: MemoryDevice(copying: image), superblock: log.superblock).scan()
+        try ScannedLog(LogScanner(device: MemoryDevice(copying: image), superblock: log.superblock))
       }
     }
   }

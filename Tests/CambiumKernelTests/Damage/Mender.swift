@@ -34,7 +34,7 @@ struct Mender {
     }
     for ref in found { pages.append((Int(ref.address), ref.length, ref.location, ref.checksum)) }
     let scanner = LogScanner(device: store.device, superblock: store.superblock)
-    for record in try scanner.scan().records { records.append((Int(record.address), record.header.length)) }
+    for record in try ScannedLog(scanner).records { records.append((Int(record.address), record.header.length)) }
   }
 
   /// Places that a mutation may fall into: pages, records, the superblock.

@@ -4,7 +4,7 @@ import Testing
 @testable import CambiumKernel
 
 @Suite struct DeltaCounterTests {
-  private let table = DeltaTable()
+  private let table = DeltaTable(largestChunk: Arena.usualLargest)
   private let tree = TreeID(rawValue: 20)
 
   @Test func countersAreKnownAsOfEveryCommit() {

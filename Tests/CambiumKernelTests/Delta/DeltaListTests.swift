@@ -13,7 +13,7 @@ import Testing
 
   /// A list, and what is to be in it: of each key the changes, newest first.
   private final class Pair {
-    let table = DeltaTable()
+    let table = DeltaTable(largestChunk: Arena.usualLargest)
     let list: DeltaList
     let isInteger: Bool
     var model: [[UInt8]: [Change]] = [:]

@@ -10,7 +10,7 @@ import Testing
 @Suite struct DeltaThreadsTests {
   // `@unchecked`: it is the list that is being tested.
   private final class Shared: @unchecked Sendable {
-    let table = DeltaTable()
+    let table = DeltaTable(largestChunk: Arena.usualLargest)
     let list: DeltaList
     let published = Atomic<Int>(0)
     let ended = Atomic<Bool>(false)

@@ -41,7 +41,7 @@ import Testing
     var ranges: [Range<UInt64>] = []
     for ref in store.directoryPages { ranges.append(ref.address..<ref.address + UInt64(ref.length)) }
     let scanner = LogScanner(device: store.device, superblock: store.superblock)
-    let outcome = try scanner.scan()
+    let outcome = try ScannedLog(scanner)
     for found in outcome.records { ranges.append(found.address..<found.address + UInt64(found.header.length)) }
     return ranges
   }

@@ -6,7 +6,7 @@ import Testing
 /// The memory of the cache, and what leads from an inner page to the frames of its children.
 @Suite struct FrameTests {
   @Test func framesLieApartAndHoldNothingAtFirst() {
-    var memory = FrameMemory(TestEnvironment(), pageSize: 512)
+    var memory = FrameMemory(TestEnvironment(), pageSize: 512, capacity: 64)
     var starts: [UInt] = []
     for i in 0..<10_000 {
       let frame = memory.next(atMost: 10_000 - i)
@@ -23,7 +23,7 @@ import Testing
   @Test(arguments: [1, 117, 187, 256, 272, 351, 352, 374])
   func pagesAtRegularDistancesAreFound(_ distance: UInt64) {
     let environment = TestEnvironment()
-    var memory = FrameMemory(environment, pageSize: 64)
+    var memory = FrameMemory(environment, pageSize: 64, capacity: 64)
     let table = FrameTable.make(size: 4096)
     defer { table.p.deallocate() }
     var pages: [(frame: Frame, ref: PageRef)] = []
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func aHintIsGoodAsLongAsTheFrameHoldsThePage() {
-    var memory = FrameMemory(TestEnvironment(), pageSize: 512)
+    var memory = FrameMemory(TestEnvironment(), pageSize: 512, capacity: 64)
     let parent = memory.next(atMost: 2)
     let child = memory.next(atMost: 1)
     parent.content.put(UInt16(3), PageHeader.countOffset)  // children
@@ -64,7 +64,7 @@ import Testing
   /// A cache of sixteen pages under trees of hundreds: hints go out of date all the time.
   @Test func hintsOutOfDateLeadNowhereElse() throws {
     var options = StoreOptions()
-    options.cacheBytes = 0
+    options.cacheBytes = 68_000
     let store = try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 9), options: options)
     func value(_ n: UInt64, _ round: Int) -> [UInt8] {
       Array("\(n)".utf8) + [UInt8](repeating: 33, count: 300 + (n % 10 == 0 ? round : 0))

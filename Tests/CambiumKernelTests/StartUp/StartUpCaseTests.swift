@@ -52,12 +52,12 @@ import Testing
   }
 
   /// The newest superblock of an image, and the records of its log, whose bytes are not to be looked at.
-  static func log(_ image: [UInt8]) throws -> (superblock: Superblock, outcome: LogScanner.Outcome) {
+  static func log(_ image: [UInt8]) throws -> (superblock: Superblock, outcome: ScannedLog) {
     var options = StoreOptions()
     options.isReadOnly = true
     let device = MemoryDevice(copying: image)
     let store = try Store.open(on: device, environment: TestEnvironment(seed: 13), options: options)
-    return (store.superblock, try LogScanner(device: device, superblock: store.superblock).scan())
+    return (store.superblock, try ScannedLog(LogScanner(device: device, superblock: store.superblock)))
   }
 
   static func flip(_ image: inout [UInt8], _ offset: UInt64) { image[Int(offset)] ^= 0x5A }

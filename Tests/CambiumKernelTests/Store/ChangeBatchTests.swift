@@ -239,6 +239,7 @@ import Testing
   func holdsTheLongestKeys(_ deltaBytes: Int) throws {
     var options = options(deltaBytes)
     options.pageSize = 65536
+    options.cacheBytes = 1 << 20
     let store = try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 1), options: options)
     let t = try store.beginWrite()
     let tree = try t.createTree(.bytes)

@@ -91,7 +91,7 @@ import Testing
       let page = UnsafeRawPointer(old)
       #expect(!PageCheck.isSound(page, stored: roundUp(length, to: 16)))
       // Whoever read such a page all the same is not harmed either.
-      let table = DeltaTable()
+      let table = DeltaTable(largestChunk: Arena.usualLargest)
       let list = table.makeList(Self.tree, .integer)
       for j in 0..<60 as Range<UInt64> {
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0)

@@ -104,7 +104,7 @@ import Testing
       var expected: [UInt64: [UInt8]] = [:]
       for n in numbers { expected[n] = model[n] }
       // Changes, of which those behind `high` do not concern the leaf.
-      let table = DeltaTable()
+      let table = DeltaTable(largestChunk: Arena.usualLargest)
       let list = table.makeList(Self.tree, kind)
       let high = end + UInt64(1 + random.below(20))
       var sequence: UInt64 = 0
@@ -140,7 +140,7 @@ import Testing
         sequence > 0 ? [(list, 0 as UInt64, sequence)] : [], batch: batch.isEmpty ? nil : BatchCursor([batch]))
       stream.begin()
       if !batch.isEmpty { batchedLeaves += 1 }
-      var bound = KeySlot(pageSize: Self.pageSize)
+      var bound = KeySlot()
       defer { bound.deallocate() }
       if kind == .integer {
         bound.set(TreeKey(high))
@@ -191,7 +191,7 @@ import Testing
         heads.swapAt(random.below(heads.count), random.below(heads.count))
       }
       #expect(PageCheck.isSound(UnsafeRawPointer(old), stored: UnsafeRawPointer(old).pageLength))
-      let table = DeltaTable()
+      let table = DeltaTable(largestChunk: Arena.usualLargest)
       let list = table.makeList(Self.tree, .bytes)
       for sequence in 1...UInt64(40) {
         let value = random.oneIn(4) ? nil : Self.value(&random, shape)

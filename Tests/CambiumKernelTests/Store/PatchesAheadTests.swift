@@ -165,7 +165,7 @@ import Testing
     try Self.change(store, rows, keys, &model, &random, first: true)
     try store.checkpoint()
     guard let ahead = store.ahead, let source = store.current.trees[rows] else { throw StoreError.misuse("no helper") }
-    let table = DeltaTable()
+    let table = DeltaTable(largestChunk: Arena.usualLargest)
     let list = table.makeList(rows, .integer)
     for n in stride(from: 0, to: 72_000, by: 50) as StrideTo<UInt64> {
       [UInt8(1)].withUnsafeBytes { v in

@@ -93,7 +93,7 @@ import Testing
   @Test func aCursorStandsNowhereAfterAFailedStep() throws {
     let device = FaultDevice(MemoryDevice())
     var options = options()
-    options.cacheBytes = 0
+    options.cacheBytes = 17_000
     options.deltaBytes = 4 << 20
     options.logBytes = 8 << 20
     options.maxRecordBytes = 4 << 20

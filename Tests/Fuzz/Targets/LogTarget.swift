@@ -24,7 +24,7 @@ enum LogTarget {
     let device = MemoryDevice(copying: whole.bytes)
     guard let store = try? Store.open(on: device, environment: TestEnvironment(), options: options) else { return nil }
     let scanner = LogScanner(device: device, superblock: store.superblock)
-    guard let outcome = try? scanner.scan(), let last = outcome.records.last else { return nil }
+    guard let outcome = try? ScannedLog(scanner), let last = outcome.records.last else { return nil }
     return Base(
       bytes: whole.bytes, logSeed: store.logSeed, last: last.header, place: Int(outcome.end),
       end: min(whole.bytes.count, Int(last.segment.end)))

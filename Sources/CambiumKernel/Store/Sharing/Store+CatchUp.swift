@@ -276,10 +276,7 @@ extension Store {
       LogScanner.Found(
         header: header, address: found.address, bytes: UnsafeRawBufferPointer(found.buffer), piece: 0,
         segment: found.segment), &replayed)
-    for one in replayed.trees {
-      current.active.add(one.list, one.nodes)
-      reserveEstimate.add(one.list.tree, nodes: one.nodes.count, bytes: one.bytes)
-    }
+    takeIn(&replayed)
     lock.lock()
     appendedSequence = header.sequence
     share.foreignSequence = header.sequence

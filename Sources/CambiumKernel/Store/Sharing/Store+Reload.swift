@@ -54,7 +54,7 @@ extension Store {
   func reload(_ share: StoreShare, holdingTurn: Bool) throws(StoreError) {
     share.mustReload = true
     var small = options
-    small.cacheBytes = 0
+    small.cacheBytes = PageCache.leastFrames * FrameMemory.stride(pageSize)
     let loaded: Loaded
     if holdingTurn {
       loaded = try Store.load(
