@@ -123,7 +123,7 @@ import Testing
 
   @Test func collectionsHaveValuesByKey() throws {
     let context = try context()
-    let tags = try ["a", "b", "b"].enumerated().map { place, name in
+    let tags = ["a", "b", "b"].enumerated().map { place, name in
       let tag = Tag(context: context)
       tag.name = name
       tag.size = Int16(place + 1)
