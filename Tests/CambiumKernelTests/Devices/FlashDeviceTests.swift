@@ -46,7 +46,7 @@ struct FlashDeviceTests {
     #expect(chip.overwrittenBytes == 0)
     print(
       "\(cuts) power cuts (seed \(seed)), \(inOpening) while the store was opened: \(work.commits) commits acknowledged,",
-      "none lost; \(work.unacknowledged) more were there;",
+      "none lost; \(work.unacknowledged) more were there; \(work.compactions) compactions;",
       "sectors erased \(chip.erasures.min() ?? 0) to \(chip.erasures.max() ?? 0) times")
   }
 

@@ -18,6 +18,8 @@ final class FlashWorkload {
   private(set) var commits = 0
   /// Commits that were there after a power cut although they were not acknowledged.
   private(set) var unacknowledged = 0
+  /// How often dead room had to be given back.
+  private(set) var compactions = 0
 
   struct Lost: Error { let text: String }
 
@@ -84,8 +86,17 @@ final class FlashWorkload {
     for n in 0..<UInt64(count) { try put([(1 << 32 + n, random.bytes(900))]) }
   }
 
-  /// One commit of rows.
+  /// One commit of rows. If the room that commits keep is used up, dead room is given back first, as the error advises.
   func put(_ new: [(key: UInt64, value: [UInt8]?)]) throws(StoreError) {
+    do throws(StoreError) { try commit(new) } catch {
+      guard case .reserveExhausted = error, let store else { throw error }
+      compactions += 1
+      try store.compact()
+      try commit(new)
+    }
+  }
+
+  private func commit(_ new: [(key: UInt64, value: [UInt8]?)]) throws(StoreError) {
     guard let store else { throw .closed }
     let t = try store.beginWrite()
     attempted = rows
