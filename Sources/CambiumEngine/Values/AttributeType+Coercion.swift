@@ -80,7 +80,7 @@ extension Value {
     case .integer(let integer): return Double(integer)
     case .double(let double): return double
     case .float(let float): return Double(float)
-    case .decimal(let decimal): return decimal.isNaN ? .nan : DecimalNotation(decimal).double
+    case .decimal(let decimal): return decimal.nearestDouble
     default: return nil
     }
   }
@@ -92,7 +92,7 @@ extension Value {
     case .integer(let integer): return Float(integer)
     case .double(let double): return Float(double)
     case .float(let float): return float
-    case .decimal(let decimal): return decimal.isNaN ? .nan : DecimalNotation(decimal).float
+    case .decimal(let decimal): return decimal.nearestFloat
     default: return nil
     }
   }

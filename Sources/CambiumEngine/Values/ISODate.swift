@@ -1,3 +1,5 @@
+import CambiumKernel
+
 /// Reads moments as ISO 8601 writes them.
 ///
 /// Read are a date, `2001-03-01`, and a date with a time: `2001-03-01T14:30`, with seconds, `2001-03-01T14:30:15`, and
@@ -107,7 +109,7 @@ public enum ISODate {
       let start = place
       while place < bytes.count, isDigit(bytes[place]) { place += 1 }
       guard place > start else { return nil }
-      return Double(decimal: "0." + String(decoding: bytes[start..<place], as: UTF8.self))
+      return DecimalValue.nearestDouble(toText: "0." + String(decoding: bytes[start..<place], as: UTF8.self))
     }
 
     func problem(_ reason: String? = nil) -> Problem {

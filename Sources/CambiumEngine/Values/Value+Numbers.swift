@@ -62,22 +62,5 @@ func orderIntegerDouble(_ integer: Int64, _ double: Double) -> ValueOrdering {
 }
 
 private func orderDecimalDouble(_ decimal: DecimalValue, _ double: Double) -> ValueOrdering {
-  if decimal.isNaN || double.isNaN { return decimal.isNaN ? (double.isNaN ? .equal : .less) : .greater }
-  let sign = decimal.coefficient == 0 ? 0 : decimal.isNegative ? -1 : 1
-  let otherSign = double == 0 ? 0 : double < 0 ? -1 : 1
-  if sign != otherSign || sign == 0 { return ValueOrdering(sign, otherSign) }
-  if double.isInfinite { return sign > 0 ? .less : .greater }
-  // |double| = significand × 2^power with an integral significand.
-  let magnitude = double.magnitude
-  let power = Int(magnitude.isNormal ? magnitude.exponent : -1022) - 52
-  let significand = magnitude.significandBitPattern | (magnitude.isNormal ? 1 << 52 : 0)
-  var left = WideInteger(decimal.coefficient)
-  var right = WideInteger(UInt128(significand))
-  let ten = Int(decimal.exponent)
-  for _ in 0..<abs(ten) {
-    if ten > 0 { left.multiply(by: 10) } else { right.multiply(by: 10) }
-  }
-  if power > 0 { right.shiftLeft(by: power) } else { left.shiftLeft(by: -power) }
-  let order = WideInteger.order(left, right)
-  return sign > 0 ? order : order.reversed
+  ValueOrdering(decimal.compare(to: double), 0)
 }

@@ -83,7 +83,7 @@ extension RecordView {
     case .date: return try parent.date(at: path.leaf)
     case .decimal:
       guard let value = try parent.decimal(at: path.leaf) else { return nil }
-      return value.isNaN ? .nan : Double(value.description)
+      return value.nearestDouble
     default: throw .misuse("a coordinate is a number or a date")
     }
   }

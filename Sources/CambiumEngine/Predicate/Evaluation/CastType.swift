@@ -81,7 +81,7 @@ enum CastType {
     case .date(let seconds): return .double(seconds)
     case .string(let text):
       if let integer = Int64(text) { return .integer(integer) }
-      guard let double = Double(decimal: text), double.isFinite else { return .null }
+      guard let double = DecimalValue.nearestDouble(toText: text), double.isFinite else { return .null }
       return .double(double)
     default: return .null
     }

@@ -30,7 +30,7 @@ func numberValue(_ digits: ArraySlice<UInt8>, isNegative: Bool) -> Value? {
   if isInteger, let integer = Int64(text) { return .integer(integer) }
   // A double's shortest text never has more than 17 digits; whoever writes more means them.
   if significant <= 38, isInteger || significant >= 18, let decimal = DecimalValue(text) { return .decimal(decimal) }
-  guard let double = Double(decimal: text), double.isFinite else { return nil }
+  guard let double = DecimalValue.nearestDouble(toText: text), double.isFinite else { return nil }
   return .double(double)
 }
 

@@ -1,5 +1,3 @@
-import CambiumKernel
-
 /// A number in decimal notation, `±digits × 10^exponent`, on its way to the nearest double or float.
 ///
 /// `Double(text)` of the standard library calls the C library's `strtod`, which targets without an operating system do
@@ -88,7 +86,7 @@ struct DecimalNotation {
     let difference = numerator.bitWidth - denominator.bitWidth
     var binary = exponent + difference
     if difference < 0 { numerator.shiftLeft(by: -difference) } else { denominator.shiftLeft(by: difference) }
-    if WideInteger.order(numerator, denominator) == .less {
+    if numerator.compare(to: denominator) < 0 {
       numerator.shiftLeft(by: 1)
       binary -= 1
     }
@@ -96,7 +94,7 @@ struct DecimalNotation {
     var quotient: UInt64 = 0
     for _ in 0..<64 {
       quotient <<= 1
-      if WideInteger.order(numerator, denominator) != .less {
+      if numerator.compare(to: denominator) >= 0 {
         numerator.subtract(denominator)
         quotient |= 1
       }
@@ -118,12 +116,42 @@ struct DecimalNotation {
   }
 }
 
-extension Double {
-  /// The double nearest to a number in decimal notation; `nil` if the text is not one. ``DecimalNotation`` says what
-  /// is.
-  init?(decimal text: String) {
-    guard let number = DecimalNotation(text) else { return nil }
-    self = number.double
+extension DecimalValue {
+  /// The double nearest to the number; not-a-number for not-a-number.
+  public var nearestDouble: Double { isNaN ? .nan : DecimalNotation(self).double }
+
+  /// The float nearest to the number; not-a-number for not-a-number.
+  public var nearestFloat: Float { isNaN ? .nan : DecimalNotation(self).float }
+
+  /// Returns the double nearest to a number in decimal notation, such as `-12.50`, `.5`, `5.` or `1e-7`: infinity beyond
+  /// the greatest double, zero below half of the smallest.
+  ///
+  /// Gives what `Double(text)` gives for such a text, without the C library. Takes time in proportion to the text.
+  ///
+  /// - Returns: `nil` for any other text, such as one with white space, hexadecimal digits or the name of an infinity.
+  public static func nearestDouble(toText text: String) -> Double? { DecimalNotation(text)?.double }
+
+  /// Compares with a double by the exact values: -1 if this number is smaller, 0 if they are equal, 1 if it is larger.
+  /// Not-a-number equals itself, and is below every number.
+  public func compare(to double: Double) -> Int {
+    if isNaN || double.isNaN { return isNaN ? (double.isNaN ? 0 : -1) : 1 }
+    let sign = coefficient == 0 ? 0 : isNegative ? -1 : 1
+    let otherSign = double == 0 ? 0 : double < 0 ? -1 : 1
+    if sign != otherSign { return sign < otherSign ? -1 : 1 }
+    if sign == 0 { return 0 }
+    if double.isInfinite { return -sign }
+    // |double| = significand × 2^power with an integral significand.
+    let magnitude = double.magnitude
+    let power = Int(magnitude.isNormal ? magnitude.exponent : -1022) - 52
+    let significand = magnitude.significandBitPattern | (magnitude.isNormal ? 1 << 52 : 0)
+    var left = WideInteger(coefficient)
+    var right = WideInteger(UInt128(significand))
+    let ten = Int(exponent)
+    for _ in 0..<abs(ten) {
+      if ten > 0 { left.multiply(by: 10) } else { right.multiply(by: 10) }
+    }
+    if power > 0 { right.shiftLeft(by: power) } else { left.shiftLeft(by: -power) }
+    return sign * left.compare(to: right)
   }
 }
 

@@ -54,13 +54,14 @@ struct WideInteger {
     while words.last == 0 { words.removeLast() }
   }
 
-  static func order(_ a: WideInteger, _ b: WideInteger) -> ValueOrdering {
-    if a.words.count != b.words.count { return ValueOrdering(a.words.count, b.words.count) }
-    var index = a.words.count
+  /// Compares numbers: -1 if this one is smaller, 0 if they are equal, 1 if it is larger.
+  func compare(to other: WideInteger) -> Int {
+    if words.count != other.words.count { return words.count < other.words.count ? -1 : 1 }
+    var index = words.count
     while index > 0 {
       index -= 1
-      if a.words[index] != b.words[index] { return ValueOrdering(a.words[index], b.words[index]) }
+      if words[index] != other.words[index] { return words[index] < other.words[index] ? -1 : 1 }
     }
-    return .equal
+    return 0
   }
 }
