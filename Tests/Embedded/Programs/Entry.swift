@@ -22,6 +22,8 @@ private func run(_ program: () throws(StoreError) -> Void) {
   func runProgram() {
     #if PROGRAM_KERNEL
       run(kernelProgram)
+    #elseif PROGRAM_LOGGER
+      loggerProgram()
     #elseif PROGRAM_ENGINE
       engineProgram()
     #elseif PROGRAM_MODEL
@@ -37,13 +39,14 @@ private func run(_ program: () throws(StoreError) -> Void) {
       RamDisk.memory = .allocate(byteCount: size, alignment: 16)
       switch CommandLine.arguments.dropFirst().first {
       case "kernel": run(kernelProgram)
+      case "logger": loggerProgram()
       case "engine": engineProgram()
       case "model":
         run(modelProgram)
         run(crashProgram)
         run(farProgram)
       default:
-        say("usage: DevicePrograms kernel|engine|model\n")
+        say("usage: DevicePrograms kernel|logger|engine|model\n")
         failures += 1
       }
       say(failures == 0 ? "OK\n" : "NOT OK\n")

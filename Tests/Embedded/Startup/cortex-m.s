@@ -71,6 +71,7 @@ exit:
 
   .section .text.fault, "ax"
   .thumb_func
+  .global fault
   .type fault, %function
 fault:
   ldr r0, =message
