@@ -178,7 +178,7 @@ let package = Package(
       name: "FuzzTests",
       dependencies: [
         "CambiumEngine", "CambiumKernel", "CambiumKernelTests", "CambiumMacroSupport", "CambiumModels",
-        "CambiumTesting",
+        "CambiumSourceMover", "CambiumTesting",
       ],
       path: "Tests/Fuzz", exclude: ["Corpus", "Entry"]),
   ],

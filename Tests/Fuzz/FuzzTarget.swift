@@ -21,6 +21,8 @@ enum FuzzTarget: String, CaseIterable, Sendable {
   case xml
   /// Any text is read as a class with `@Model`, and any bytes as a message of the compiler.
   case macros
+  /// Any texts are moved as sources of Core Data.
+  case mover
   /// A store of objects whose rows, indexes and catalogue hold other bytes.
   case entities
   /// A program of operations, with crashes and faults, is compared with sorted arrays.
@@ -39,6 +41,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
     case .model: ModelTarget.problem([UInt8](bytes))
     case .xml: XMLTarget.problem([UInt8](bytes))
     case .macros: MacroTarget.problem(FuzzInput(bytes))
+    case .mover: MoverTarget.problem([UInt8](bytes))
     case .entities: EntitiesTarget.problem(FuzzInput(bytes))
     case .operations: OperationsTarget.problem(FuzzInput(bytes))
     }

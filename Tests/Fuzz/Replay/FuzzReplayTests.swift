@@ -23,7 +23,7 @@ import Testing
     var random = SplitMix64(seed: seed)
     print("random bytes for \(target): seed \(seed)")
     // A program of operations takes its time without optimisation, and so does all that is done with a store.
-    let isQuick = [.record, .key, .predicate, .model, .xml, .macros].contains(target)
+    let isQuick = [.record, .key, .predicate, .model, .xml, .macros, .mover].contains(target)
     for n in 0..<(isQuick ? 100 : 2) {
       let input = random.bytes(random.below(target == .open ? 5000 : 400))
       if let problem = input.withUnsafeBytes({ target.problem($0) }) { Issue.record("input \(n): \(problem)") }
