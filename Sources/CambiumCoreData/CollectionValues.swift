@@ -53,7 +53,7 @@
       return ManagedObject.ownResult(ofOperator: parts[0], values: values).map { foundationValue($0) }
     }
 
-    private static func value(of element: Any, _ keyPath: String) -> Any? {
+    fileprivate static func value(of element: Any, _ keyPath: String) -> Any? {
       if keyPath == "self" { return element }
       switch element {
       case let object as ManagedObject: return object.value(forKeyPath: keyPath)
@@ -61,6 +61,69 @@
       case let dictionary as [String: Any]: return dictionary[keyPath]
       default: return nil
       }
+    }
+  }
+
+  // MARK: Orders and predicates
+
+  extension KeyedCollection {
+    /// The elements in an order; equal elements keep theirs. Elements may be managed objects, dictionaries, and values,
+    /// which are sorted by the key `self`. Where Core Data raises, for a key path that an entity does not have, the
+    /// elements are not sorted.
+    public func sortedArray(using descriptors: [FetchSortDescriptor]) -> [Any] {
+      let elements = keyedElements
+      return (try? FetchSortDescriptor.ownSorted(elements, by: descriptors) { swiftValue(Self.value(of: $0, $1)) })
+        ?? elements
+    }
+
+    fileprivate func matching(_ predicate: FetchPredicate) -> [Any] {
+      keyedElements.filter { predicate.evaluate(with: $0 as? ManagedObject) }
+    }
+  }
+
+  extension NSArray {
+    /// The managed objects that match.
+    public func filtered(using predicate: FetchPredicate) -> [Any] { matching(predicate) }
+  }
+
+  extension NSSet {
+    /// The managed objects that match.
+    public func filtered(using predicate: FetchPredicate) -> Set<AnyHashable> {
+      Set(matching(predicate).compactMap { $0 as? AnyHashable })
+    }
+  }
+
+  extension NSOrderedSet {
+    /// The managed objects that match.
+    public func filtered(using predicate: FetchPredicate) -> NSOrderedSet { NSOrderedSet(array: matching(predicate)) }
+  }
+
+  extension NSMutableArray {
+    /// Keeps the managed objects that match.
+    public func filter(using predicate: FetchPredicate) { setArray(matching(predicate)) }
+    /// Sorts the elements; see ``KeyedCollection/sortedArray(using:)``.
+    public func sort(using descriptors: [FetchSortDescriptor]) { setArray(sortedArray(using: descriptors)) }
+  }
+
+  extension NSMutableSet {
+    /// Keeps the managed objects that match.
+    public func filter(using predicate: FetchPredicate) {
+      setSet(Set(matching(predicate).compactMap { $0 as? AnyHashable }))
+    }
+  }
+
+  extension NSMutableOrderedSet {
+    /// Keeps the managed objects that match.
+    public func filter(using predicate: FetchPredicate) {
+      let kept = matching(predicate)
+      removeAllObjects()
+      addObjects(from: kept)
+    }
+    /// Sorts the elements; see ``KeyedCollection/sortedArray(using:)``.
+    public func sort(using descriptors: [FetchSortDescriptor]) {
+      let sorted = sortedArray(using: descriptors)
+      removeAllObjects()
+      addObjects(from: sorted)
     }
   }
 #endif

@@ -19,6 +19,14 @@ public let NSPersistentStoreSaveConflictsErrorKey = "conflictList"
 
 /// 1550.
 public let NSManagedObjectValidationError = 1550
+/// The domain of errors of SQLite, which no error has.
+public let NSSQLiteErrorDomain = "NSSQLiteErrorDomain"
+#if !canImport(Darwin)
+  /// The least number of Cocoa's errors about values.
+  public let NSValidationErrorMinimum = 1024
+  /// The greatest number of Cocoa's errors about values.
+  public let NSValidationErrorMaximum = 2047
+#endif
 /// 1551. Never thrown: the store looks at constraints, and a save that violates one throws 133021.
 public let NSManagedObjectConstraintValidationError = 1551
 /// 1560.

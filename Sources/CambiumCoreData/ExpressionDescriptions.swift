@@ -7,6 +7,12 @@ public final class NSExpressionDescription {
   /// The type that values are brought into; `undefinedAttributeType` for their own.
   public var expressionResultType = AttributeType.undefined
 
+  /// The ``expressionResultType``, by its newer name.
+  public var resultType: AttributeType {
+    get { expressionResultType }
+    set { expressionResultType = newValue }
+  }
+
   /// A description to be filled in.
   public init() {}
 

@@ -62,3 +62,16 @@ extension ManagedObjectModel: Hashable, CustomDebugStringConvertible {
     "<NSManagedObjectModel, entities: \(entities.map { $0.ownName }.sorted().joined(separator: ", "))>"
   }
 }
+
+extension PropertyDescription: Hashable {
+  /// Whether both are the same property: one description, or two of equal entities with one name and one version hash.
+  public static func == (a: PropertyDescription, b: PropertyDescription) -> Bool {
+    if a === b { return true }
+    guard a.name == b.name, a.entity?.ownName == b.entity?.ownName, let hash = try? a.ownVersionHash else {
+      return false
+    }
+    return (try? b.ownVersionHash) == hash
+  }
+  /// Adds the name.
+  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}

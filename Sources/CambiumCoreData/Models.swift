@@ -91,7 +91,7 @@ extension FetchRequestTemplate {
 extension DerivedAttributeDescription {
   /// What the value is computed from; see ``Cambium/DerivedAttributeDescription``.
   public var derivationExpression: FetchExpression? {
-    get { ownDerivationExpression.flatMap { try? FetchExpression(format: $0) } }
+    get { ownDerivationExpression.flatMap { try? FetchExpression(ownFormat: $0, argumentArray: nil) } }
     set { ownDerivationExpression = newValue.map { Self.text(of: $0) } }
   }
 
@@ -103,6 +103,45 @@ extension DerivedAttributeDescription {
       return form + ":" + text.dropFirst(form.count)
     }
     return text
+  }
+}
+
+extension AttributeDescription {
+  /// Core Data's newer name of the types.
+  public typealias AttributeType = CambiumCoreData.NSAttributeType
+
+  /// The ``attributeType``, by its newer name.
+  public var type: NSAttributeType {
+    get { attributeType }
+    set { attributeType = newValue }
+  }
+
+  /// The class of Foundation's that values by key are of; `nil` for a transformable attribute and others without one.
+  /// Setting it has no effect: a transformer checks the class of its values.
+  public var attributeValueClassName: String? {
+    get {
+      switch attributeType {
+      case .integer16, .integer32, .integer64, .double, .float, .boolean: "NSNumber"
+      case .decimal: "NSDecimalNumber"
+      case .string: "NSString"
+      case .date: "NSDate"
+      case .binaryData: "NSData"
+      case .uuid: "NSUUID"
+      case .uri: "NSURL"
+      default: nil
+      }
+    }
+    @available(*, deprecated, message: "a transformer checks the class of its values; this has no effect")
+    set { _ = newValue }
+  }
+}
+
+extension ManagedObjectModel {
+  /// `nil`: errors are in English. Setting it has no effect.
+  public var localizationDictionary: [String: String]? {
+    get { nil }
+    @available(*, deprecated, message: "errors are in English; this has no effect")
+    set { _ = newValue }
   }
 }
 

@@ -8,12 +8,15 @@ public final class NSBatchInsertRequest {
   public var resultType = BatchResultType.statusOnly
   /// The stores to choose from; see ``BatchInsertRequest/affectedStores``.
   public var affectedStores: [PersistentStore]?
-  private let request: BatchInsertRequest
+  /// The entity's name.
+  public let entityName: String
+  private let request: (ManagedObjectContext) -> BatchInsertRequest
 
   /// Inserts objects of these values.
   public init(entityName: String, objects: [[String: Any]]) {
-    request = BatchInsertRequest(
-      entityName: entityName, objects: objects.map { $0.mapValues { swiftValue($0) as Any } })
+    self.entityName = entityName
+    let values = objects.map { $0.mapValues { swiftValue($0) as Any } }
+    request = { _ in BatchInsertRequest(entityName: entityName, objects: values) }
   }
 
   /// Inserts objects of these values.
@@ -23,11 +26,14 @@ public final class NSBatchInsertRequest {
 
   /// Inserts objects whose values the handler fills in, until it answers true.
   public init(entityName: String, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool) {
-    request = BatchInsertRequest(entityName: entityName) { values in
-      let dictionary = NSMutableDictionary()
-      let isDone = handler(dictionary)
-      values = swiftValue(dictionary) as? [String: Any] ?? [:]
-      return isDone
+    self.entityName = entityName
+    request = { _ in
+      BatchInsertRequest(entityName: entityName) { values in
+        let dictionary = NSMutableDictionary()
+        let isDone = handler(dictionary)
+        values = swiftValue(dictionary) as? [String: Any] ?? [:]
+        return isDone
+      }
     }
   }
 
@@ -38,11 +44,31 @@ public final class NSBatchInsertRequest {
     self.init(entityName: entity.ownName, dictionaryHandler: handler)
   }
 
-  /// The entity's name.
-  public var entityName: String { request.entityName }
+  /// Inserts objects whose attributes the handler sets, until it answers true. The handler is given another object each
+  /// time, which has no context. Relationships are not inserted.
+  public init(entityName: String, managedObjectHandler handler: @escaping (ManagedObject) -> Bool) {
+    self.entityName = entityName
+    request = { context in
+      BatchInsertRequest(entityName: entityName) { values in
+        // Of an entity that there is not, one empty row is enough for the error.
+        guard let object = context.ownObjectWithoutContext(ofEntity: entityName) else { return true }
+        if handler(object) { return true }
+        for (name, attribute) in object.entity.attributesByName
+        where !attribute.isTransient && !(attribute is DerivedAttributeDescription) {
+          values[name] = object.ownValue(forKey: name)
+        }
+        return false
+      }
+    }
+  }
 
-  fileprivate var filled: BatchInsertRequest {
-    var result = request
+  /// Inserts objects whose attributes the handler sets, until it answers true.
+  public convenience init(entity: EntityDescription, managedObjectHandler handler: @escaping (ManagedObject) -> Bool) {
+    self.init(entityName: entity.ownName, managedObjectHandler: handler)
+  }
+
+  fileprivate func filled(in context: ManagedObjectContext) -> BatchInsertRequest {
+    var result = request(context)
     result.resultType = resultType
     result.affectedStores = affectedStores
     return result
@@ -132,7 +158,9 @@ public typealias NSBatchDeleteRequestResultType = BatchResultType
 extension ManagedObjectContext {
   /// Runs a request; see ``execute(_:)``.
   @discardableResult
-  public func execute(_ request: NSBatchInsertRequest) throws -> NSBatchInsertResult { try execute(request.filled) }
+  public func execute(_ request: NSBatchInsertRequest) throws -> NSBatchInsertResult {
+    try execute(request.filled(in: self))
+  }
 
   /// Runs a request; see ``execute(_:)``.
   @discardableResult
@@ -195,6 +223,11 @@ extension FetchedResultsController {
       fetchRequest: fetchRequest, managedObjectContext: managedObjectContext, sectionNameKeyPath: sectionNameKeyPath)
   }
 
+  /// Whether both are the same controller.
+  public static func == <Other>(a: FetchedResultsController<Result>, b: FetchedResultsController<Other>) -> Bool {
+    a === b
+  }
+
   /// `nil`: there are no caches.
   public var cacheName: String? { nil }
 
@@ -208,12 +241,27 @@ extension PersistentHistoryTransaction {
 }
 
 extension PersistentHistoryChange {
+  /// The properties that an update changed, as the model of the changed object's store has them; those that it has no
+  /// more are left out. `nil` for inserts and deletions.
+  public var updatedProperties: Set<PropertyDescription>? {
+    ownUpdatedProperties.map { names in
+      let properties = changedObjectID.entity.propertiesByName
+      return Set(names.compactMap { properties[$0] })
+    }
+  }
+
   /// A request to be filled in, for
   /// ``PersistentHistoryChangeRequest/fetchHistory(withFetch:)-(FetchRequest<PersistentHistoryChange>)``.
   public static var fetchRequest: NSFetchRequest<PersistentHistoryChange>? { NSFetchRequest() }
 }
 
 extension PersistentHistoryChangeRequest {
+  /// How many transactions are read at once: always all. Setting it has no effect.
+  public var fetchBatchSize: Int {
+    get { 0 }
+    set { _ = newValue }
+  }
+
   /// Which transactions are given: the predicate, the limit and the offset of a request.
   public var fetchRequest: NSFetchRequest<PersistentHistoryTransaction>? {
     get {

@@ -30,11 +30,25 @@ extension FetchExpression {
   /// The same value for all objects. Where Core Data raises, for a value that no attribute can have, the use of the
   /// expression throws.
   public init(forConstantValue value: Any?) {
-    do { self = try FetchExpression(ownConstantValue: swiftValue(value)) } catch {
-      // No entity has a property of this name.
-      self.init(CambiumEngine.Expression.keyPath("(\(error))"))
-    }
+    do { self = try FetchExpression(ownConstantValue: swiftValue(value)) } catch { self.init(failure: error) }
   }
+
+  /// Reads an expression. Where Core Data raises, for a mistake in the format or an argument that no attribute holds,
+  /// the use of the expression throws.
+  public init(format: String, _ arguments: any NSPredicateArgument...) {
+    self.init(format: format, argumentArray: arguments as [Any])
+  }
+
+  /// Reads an expression with its arguments in an array; see ``init(format:_:)``.
+  public init(format: String, argumentArray: [Any]) {
+    let plain = FormatWithoutExpressions(format, argumentArray)
+    do {
+      self = try FetchExpression(ownFormat: plain.format, argumentArray: plain.arguments.map { swiftValue($0) })
+    } catch { self.init(failure: error) }
+  }
+
+  /// An expression whose use throws, because no entity has a property of its name.
+  private init(failure error: any Error) { self.init(CambiumEngine.Expression.keyPath("(\(error))")) }
 }
 
 // MARK: Versions of models

@@ -195,7 +195,8 @@ import Testing
     let result = try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(withFetch: changes))
     let found = result.result as? [NSPersistentHistoryChange]
     #expect(found?.map(\.changeType) == [.insert, .update])
-    #expect(found?.last?.updatedProperties == ["name"])
+    #expect(found?.last?.updatedProperties?.map { $0.name } == ["name"])
+    #expect(found?.last?.updatedProperties?.first === kept.entity.attributesByName["name"])
   }
 
   @Test func policiesOfOnesOwn() throws {

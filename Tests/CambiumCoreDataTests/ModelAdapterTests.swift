@@ -117,14 +117,14 @@ import Testing
         "lower", .stringAttributeType,
         NSExpression(forFunction: "lowercase:", arguments: [NSExpression(forKeyPath: "tailNumber")])
       ),
-      ("plain", .stringAttributeType, try NSExpression(format: "canonical:(tailNumber)")),
+      ("plain", .stringAttributeType, NSExpression(format: "canonical:(tailNumber)")),
       (
         "upper", .stringAttributeType,
         NSExpression(forFunction: "uppercase:", arguments: [NSExpression(forKeyPath: "last")])
       ),
       ("entries", .integer64AttributeType, NSExpression(forKeyPath: "logEntries.@count")),
-      ("minutes", .integer64AttributeType, try NSExpression(format: "logEntries.@sum.minutes")),
-      ("saved", .dateAttributeType, try NSExpression(format: "now()")),
+      ("minutes", .integer64AttributeType, NSExpression(format: "logEntries.@sum.minutes")),
+      ("saved", .dateAttributeType, NSExpression(format: "now()")),
       ("savedAsWell", .dateAttributeType, NSExpression(forFunction: "now:", arguments: [])),
     ]
     for (name, type, expression) in cases {

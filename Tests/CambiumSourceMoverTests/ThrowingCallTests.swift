@@ -14,7 +14,8 @@ import Testing
       "guard let c = try m.destinationInstances(forEntityMappingName: n, sourceInstances: [s]).first else { return }"
     ),
     ("for i in a { f(m.resolvedModel) }", "for i in a { f(try m.resolvedModel) }"),
-    ("let e = try? NSExpression(format: f)", "let e = try? NSExpression(format: f)"),
+    ("let e = try? m.resolvedModel", "let e = try? m.resolvedModel"),
+    ("let e = NSExpression(format: f)", "let e = NSExpression(format: f)"),
     ("let a = try p.setElements(b)", "let a = try p.setElements(b)"),
     // What CambiumCoreData has without errors.
     ("let a = p.evaluate(with: b)", "let a = p.evaluate(with: b)"),

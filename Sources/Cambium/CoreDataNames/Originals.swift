@@ -186,4 +186,54 @@ import CambiumEngine
   public var ownExpression: CambiumEngine.Expression { engine }
   /// ``init(forConstantValue:)``.
   public init(ownConstantValue value: Any?) throws { try self.init(forConstantValue: value) }
+  /// ``init(format:argumentArray:)``.
+  public init(ownFormat format: String, argumentArray: [Any?]?) throws {
+    try self.init(format: format, argumentArray: argumentArray)
+  }
+}
+
+@_spi(CoreData) extension PersistentHistoryChange {
+  /// ``updatedProperties``.
+  public var ownUpdatedProperties: Set<String>? { updatedProperties }
+}
+
+@_spi(CoreData) extension ManagedObjectContext {
+  /// Returns a new object of an entity without a context, of the class that the entity has in this context; `nil` for an
+  /// entity that the model does not have.
+  public func ownObjectWithoutContext(ofEntity name: String) -> ManagedObject? {
+    lock.run {
+      guard let store = persistentStoreCoordinator.store(forEntity: name), let info = store.space.info(named: name)
+      else {
+        return nil
+      }
+      return persistentStoreCoordinator.objectClass(for: info).init(entity: info.description, insertInto: nil)
+    }
+  }
+}
+
+@_spi(CoreData) extension FetchSortDescriptor {
+  /// Returns managed objects and other elements in an order. Equal elements keep theirs.
+  ///
+  /// - Parameter read: Returns the value of an element that is no managed object, by a key.
+  /// - Throws: what reading an object throws, for a key path that its entity does not have.
+  public static func ownSorted(
+    _ elements: [Any], by descriptors: [FetchSortDescriptor], read: (_ element: Any, _ key: String) -> Any?
+  ) throws -> [Any] {
+    let keys = descriptors.map { $0.engine }
+    func value(_ element: Any, _ keyPath: String) throws -> Value {
+      if let object = element as? ManagedObject { return try object.engineValue(keyPath: keyPath) }
+      return read(element, keyPath).flatMap { Value(foundation: $0) } ?? .null
+    }
+    var keyed = try elements.enumerated().map { place, element in
+      (place: place, element: element, keys: try keys.map { $0.key(try value(element, $0.keyPath)) })
+    }
+    keyed.sort { a, b in
+      for (index, key) in keys.enumerated() {
+        let order = key.order(a.keys[index], b.keys[index])
+        if order != 0 { return key.isAscending ? order < 0 : order > 0 }
+      }
+      return a.place < b.place
+    }
+    return keyed.map { $0.element }
+  }
 }

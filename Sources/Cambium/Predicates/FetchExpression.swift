@@ -50,10 +50,12 @@ public struct FetchExpression: Hashable, Sendable, CustomStringConvertible {
   /// Reads an expression in the syntax of predicates' sides; see ``FetchPredicate/init(format:_:)``.
   ///
   /// - Throws: ``CambiumError/Code/invalidPredicate``.
-  public init(format: String, _ arguments: Any?...) throws { try self.init(format: format, argumentArray: arguments) }
+  @_disfavoredOverload public init(format: String, _ arguments: Any?...) throws {
+    try self.init(format: format, argumentArray: arguments)
+  }
 
   /// Reads an expression with its arguments in an array; see ``init(format:_:)``.
-  public init(format: String, argumentArray: [Any?]?) throws {
+  @_disfavoredOverload public init(format: String, argumentArray: [Any?]?) throws {
     let values = try FetchPredicate.values(of: argumentArray ?? [], for: format)
     do throws(CambiumEngine.PredicateError) {
       // The parser reads predicates.

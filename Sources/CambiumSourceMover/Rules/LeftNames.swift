@@ -20,6 +20,12 @@ enum LeftNames {
       {
         reportImport(module.text, index, &move)
       }
+      if token.text == "execute", isMember, source[index + 1]?.isOpen("(") == true,
+        source[index + 2]?.isClose(")") == true, let base = source[index - 2], base.kind == .word,
+        ["request", "fetch"].contains(where: { base.text.lowercased().contains($0) })
+      {
+        move.find(execution, (index - 2)...(index + 2))
+      }
       if ["func", "var"].contains(token.text) { reportMember(index, &move) }
     }
     for scope in move.structure.scopes where scope.kind == "class" {
@@ -108,6 +114,7 @@ enum LeftNames {
     "NSFetchRequest", "NSFetchedResultsController", "NSEntityDescription", "NSAttributeDescription",
   ]
   private static let finalClass = Cause("this class of Core Data has no subclasses", "keep an instance in a property")
+  private static let execution = Cause("a request knows no context", "use context.fetch(request)")
   private static let compiledModel = Cause(
     "Xcode's compiled models cannot be read",
     "read the .xcdatamodeld, or what 'cambium model compile' makes of it; NSPersistentContainer(name:) finds both")
@@ -132,11 +139,12 @@ enum LeftNames {
       "there is no option for file protection", "set it with FileManager.setAttributes(_:ofItemAtPath:)"),
     "NSIgnorePersistentStoreVersioningOption": Cause(
       "a store is opened with its own model alone", "migrate the store, or open it with its own model"),
-    "NSSQLiteErrorDomain": Cause("there is no SQLite", "remove it"),
     "NSValidationPredicateErrorKey": Cause(
       "errors of validation have no predicate", "read the message under NSLocalizedDescriptionKey"),
     "shouldHandleInaccessibleFault": Cause("contexts do not ask about faults", "set shouldDeleteInaccessibleFaults"),
     "Selector": objectiveC, "NSSelectorFromString": objectiveC, "NSStringFromSelector": objectiveC,
+    "withSetMutation": Cause(
+      "the primitive value of a relationship is a copy", "use mutableSetValue(forKey:), which notes its changes"),
     "objc_sync_enter": locks, "objc_sync_exit": locks,
   ]
 
@@ -149,6 +157,7 @@ enum LeftNames {
     "usesStoreSpecificMigrationManager": Cause("a migration manager always makes another file", "remove it"),
     "cloudKitContainerOptions": cloudKit, "compoundIndexes": Cause("these indexes are of old models", "use indexes"),
     "isIndexedBySpotlight": spotlight,
+    "setURL": Cause("an open store stays at its file", "use migratePersistentStore(_:to:options:withType:)"),
     "objectSnapshot": Cause("snapshots of a conflict are always there", "leave out the '?'"),
   ]
 

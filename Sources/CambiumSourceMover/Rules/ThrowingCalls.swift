@@ -18,7 +18,7 @@ enum ThrowingCalls {
   /// Whether a word is the name of a call or a property that throws.
   private static func isThrowing(_ index: Int, _ source: SourceText) -> Bool {
     let token = source.tokens[index]
-    guard source[index - 1]?.isMark(".") == true || token.text == "NSExpression" else { return false }
+    guard source[index - 1]?.isMark(".") == true else { return false }
     if properties.contains(token.text) { return true }
     guard source[index + 1]?.isOpen("(") == true, let label = source[index + 2] else { return false }
     let isLabel = source[index + 3]?.isMark(":") == true && label.kind == .word
@@ -29,7 +29,7 @@ enum ThrowingCalls {
 
   /// With the first label.
   private static let calls: Set<String> = [
-    "NSExpression(format:", "setElements(_:", "setMetadata(_:", "destinationInstances(forEntityMappingName:",
+    "setElements(_:", "setMetadata(_:", "destinationInstances(forEntityMappingName:",
     "sourceInstances(forEntityMappingName:", "associate(sourceInstance:",
   ]
 

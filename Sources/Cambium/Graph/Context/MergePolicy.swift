@@ -98,6 +98,30 @@ open class MergePolicy: @unchecked Sendable {
   ///
   /// - Throws: ``CambiumError/Code/managedObjectMerge`` if the kind is ``MergePolicyType/error``. The save fails then.
   open func resolve(optimisticLockingConflicts conflicts: [MergeConflict]) throws {
+    try resolve(mergeConflicts: conflicts as [Any])
+  }
+
+  /// Decides about objects that are not unique. The save is tried again when it returns, and fails if they still are not, a
+  /// hundred times in a row.
+  ///
+  /// - Throws: ``CambiumError/Code/managedObjectConstraintMerge`` if the kind is ``MergePolicyType/error``, or the kind does
+  ///   not say what to do. The save fails then.
+  open func resolve(constraintConflicts conflicts: [ConstraintConflict]) throws {
+    try resolve(mergeConflicts: conflicts as [Any])
+  }
+
+  /// Decides about conflicts of either kind: ``MergeConflict`` and ``ConstraintConflict``. The methods for one kind call it,
+  /// and saves call these.
+  ///
+  /// - Throws: as the methods for one kind.
+  open func resolve(mergeConflicts conflicts: [Any]) throws {
+    let locking = conflicts.compactMap { $0 as? MergeConflict }
+    if !locking.isEmpty { try resolveLocking(locking) }
+    let constraints = conflicts.compactMap { $0 as? ConstraintConflict }
+    if !constraints.isEmpty { try resolveConstraints(constraints) }
+  }
+
+  private func resolveLocking(_ conflicts: [MergeConflict]) throws {
     if mergeType == .error { throw CambiumError(mergeConflicts: conflicts) }
     // The other kinds ask what the parent has otherwise than the object read it.
     if mergeType == .rollback { for conflict in conflicts { conflict.takeParentState() } }
@@ -107,12 +131,7 @@ open class MergePolicy: @unchecked Sendable {
     }
   }
 
-  /// Decides about objects that are not unique. The save is tried again when it returns, and fails if they still are not, a
-  /// hundred times in a row.
-  ///
-  /// - Throws: ``CambiumError/Code/managedObjectConstraintMerge`` if the kind is ``MergePolicyType/error``, or the kind does
-  ///   not say what to do. The save fails then.
-  open func resolve(constraintConflicts conflicts: [ConstraintConflict]) throws {
+  private func resolveConstraints(_ conflicts: [ConstraintConflict]) throws {
     if mergeType == .error { throw CambiumError(constraintConflicts: conflicts) }
     try mergeType.check(conflicts)
     for conflict in conflicts { try conflict.apply(mergeType, mayReplaceDatabaseObject: isPlain) }

@@ -310,6 +310,25 @@ open class ManagedObject {
   /// - Throws: as ``validateForInsert()``.
   open func validateForUpdate() throws { try validate(all: false) }
 
+  // MARK: Entity and text
+
+  /// The entity of this class, in the model that stores were opened with last of those that have one; without, an entity of the
+  /// class's name that no store has. Core Data: `entity`.
+  ///
+  /// Where several models have the class, a context is better asked: ``EntityDescription/entity(forEntityName:in:)``.
+  open class func entity() -> EntityDescription { ModelsInUse.entity(for: self) ?? EntityDescription("\(self)") }
+
+  /// The entity, the identifier and the changed properties; reads nothing from the store.
+  open var description: String {
+    let changes = changedKeys.isEmpty ? "" : ", changed: " + changedKeys.joined(separator: " ")
+    return "<\(entity.name) \(objectID)\(isFault ? ", fault" : "")\(changes)>"
+  }
+
+  /// The ``description``.
+  open var debugDescription: String { description }
+
+  // MARK: Single values
+
   /// Checks an object of Foundation's that a property is to have, such as an `NSString` or an `NSNumber`. An overriding
   /// method may put another object in its place, and calls this one, which checks as ``validateValue(_:forKey:)-(Any?,_)``
   /// does. Saves do not call this method; the module `CambiumCoreData` has methods that do for a whole object.
@@ -366,10 +385,4 @@ extension ManagedObject: Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-extension ManagedObject: CustomStringConvertible {
-  /// The entity, the identifier and the changed properties; reads nothing from the store.
-  public var description: String {
-    let changes = changedKeys.isEmpty ? "" : ", changed: " + changedKeys.joined(separator: " ")
-    return "<\(entity.name) \(objectID)\(isFault ? ", fault" : "")\(changes)>"
-  }
-}
+extension ManagedObject: CustomStringConvertible, CustomDebugStringConvertible {}
