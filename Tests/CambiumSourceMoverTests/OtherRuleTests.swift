@@ -83,6 +83,14 @@ import Testing
     ("struct S { @FetchRequest(sortDescriptors: []) var items: R }", "2: @FetchRequest"),
     ("class C: NSManagedObjectContext {}", "2: class C: NSManagedObjectContext"),
     ("extension NSManagedObject { override func willSave() {} }", "2: func willSave"),
+    (
+      "class A: NSManagedObject {}\nextension A { override func didChangeValue(forKey: String) {} }",
+      "3: func didChangeValue"
+    ),
+    ("request.entity = T.entityDescription(with: context)", "2: entityDescription(with:"),
+    ("coordinator.setURL(url, for: store)", "2: setURL"),
+    ("let all = try fetchRequest.execute()", "2: fetchRequest.execute()"),
+    ("didChangeValue(forKey: k, withSetMutation: .union, using: s)", "2: withSetMutation"),
     ("class A: NSManagedObject { override func value(forKey: String) -> Any? { nil } }", "2: func value"),
     (
       "class A: NSManagedObject { class func keyPathsForValuesAffectingName() -> Set<String> { [] } }",
@@ -103,6 +111,9 @@ import Testing
         class A: NSManagedObject {
           override func awakeFromInsert() { super.awakeFromInsert() }
           override func validateForInsert() throws { try super.validateForInsert() }
+          override var description: String { "A" }
+          override class func entity() -> NSEntityDescription { super.entity() }
+          func f() throws { try useCase.execute(); autoreleasepool { g(NSSQLiteErrorDomain) } }
         }
         """
       ).findings.isEmpty)

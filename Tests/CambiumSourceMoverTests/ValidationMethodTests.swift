@@ -170,6 +170,10 @@ import Testing
     let alone = "extension NSManagedObject {\n  override func willSave() {}\n}"
     #expect(body(alone) == alone)
     #expect(left(alone) == ["3: func willSave"])
+    let conditional = "extension A {\n#if os(iOS)\n  override func willSave() {}\n#endif\n}"
+    let declared = "import CambiumCoreData\nclass A: NSManagedObject {}\n"
+    #expect(joined(declared + conditional) == [declared + conditional])
+    #expect(left(conditional, beside: [declared]) == ["4: func willSave"])
     let line = "import CambiumCoreData\nclass A: NSManagedObject {}\nextension A { override func willSave() {} }"
     #expect(joined(line) == [line])
   }

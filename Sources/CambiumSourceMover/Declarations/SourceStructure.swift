@@ -73,6 +73,16 @@ struct SourceStructure {
     (introducersByBracket[scope.open] ?? []).filter { words.contains(source.tokens[$0].text) }
   }
 
+  /// Whether a member of a type stands between `#if` and `#endif`.
+  func isConditional(_ member: Int, in scope: TypeScope) -> Bool {
+    var depth = 0
+    for index in scope.open..<max(member, scope.open) {
+      if source.tokens[index].text == "#if" { depth += 1 }
+      if source.tokens[index].text == "#endif" { depth -= 1 }
+    }
+    return depth > 0
+  }
+
   private static let memberIntroducers: Set<String> = ["case", "func", "init", "var"]
   private static let introducers: Set<String> = ["class", "struct", "enum", "actor", "protocol", "extension"]
   private static let memberWords: Set<String> = DeclarationHead.modifierWords.union([

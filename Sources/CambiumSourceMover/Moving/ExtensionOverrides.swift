@@ -44,7 +44,9 @@ enum ExtensionOverrides {
       for index in structure.members(["func", "var"], of: scope) {
         let head = DeclarationHead(source, introducer: index)
         let words = head.modifiers.map { source.tokens[$0].text }
-        guard words.contains("override"), let end = end(of: index, structure),
+        // Elsewhere it would be there under any condition.
+        guard words.contains("override"), !structure.isConditional(index, in: scope),
+          let end = end(of: index, structure),
           let range = lines(from: head.start, to: end, source)
         else { continue }
         var text = source.text(range)

@@ -72,14 +72,14 @@ enum LeftNames {
     let head = DeclarationHead(source, introducer: index)
     let isOverride = head.modifiers.contains { source.tokens[$0].text == "override" }
     if isOverride, owner.kind == "extension" {
-      guard move.folder.hasClass(owner.lastName) else {
+      guard move.folder.hasClass(owner.lastName), !move.structure.isConditional(index, in: owner) else {
         return move.find(overrideInExtension, index...(index + 1))
       }
-      return move.note(
+      move.note(
         "override \(source.tokens[index].text) \(name.text) goes from an extension into the class \(owner.lastName)",
         at: source.tokens[index].range.lowerBound)
     }
-    if isOverride, owner.inherited.first == "NSManagedObject", !open.contains(name.text) {
+    if isOverride, move.folder.superclasses[owner.lastName] == "NSManagedObject", !open.contains(name.text) {
       move.find(closed, index...(index + 1))
     }
   }
@@ -88,6 +88,7 @@ enum LeftNames {
   private static let open: Set<String> = [
     "awakeFromInsert", "awakeFromFetch", "awake", "willTurnIntoFault", "didTurnIntoFault", "willSave", "didSave",
     "prepareForDeletion", "validateForInsert", "validateForUpdate", "validateForDelete", "validateValue",
+    "description", "debugDescription", "entity",
   ]
 
   private static let appleModules: Set<String> = [
@@ -163,6 +164,7 @@ enum LeftNames {
 
   /// Calls, with their first label.
   private static let calls: [String: Cause] = [
+    "entityDescription(with:": Cause("predicates of the history need no entity", "use the class's fetchRequest"),
     "NSPredicate(block:": Cause("a predicate has no block", "fetch, then filter the objects"),
     "NSMappingModel(contentsOf:": mappingFiles, "NSMappingModel(from:": mappingFiles,
     "NSPredicate(format:arguments:": Cause("a predicate takes no C list of arguments", "pass an argumentArray"),

@@ -172,8 +172,8 @@ extension FileDeclarations {
       guard let name = source[index + 1]?.text, name.hasPrefix("validate") else { continue }
       let head = DeclarationHead(source, introducer: index)
       let words = head.modifiers.map { source.tokens[$0].text }
-      // A method without a body has nothing to say.
-      if head.attribute("@NSManaged") != nil { continue }
+      // A method without a body has nothing to say, and a call of one under a condition would need that condition.
+      if head.attribute("@NSManaged") != nil || structure.isConditional(index, in: scope) { continue }
       if words.contains("override"), ["validateForInsert", "validateForUpdate"].contains(name) {
         result.overridden.insert(name)
       }
