@@ -13,9 +13,9 @@ import Testing
     #expect(try device.bytes(at: .max, 9) == [])
   }
 
-  @Test func agreesWithAnArrayOnRandomWork() throws {
+  @Test(arguments: [65_536, 5000, 1]) func agreesWithAnArrayOnRandomWork(chunkBytes: Int) throws {
     var random = SeededNumbers(seed: 11)
-    let device = MemoryDevice()
+    let device = MemoryDevice(chunkBytes: chunkBytes)
     var model: [UInt8] = []
     for _ in 0..<200 {
       let offset = Int.random(in: 0...200_000, using: &random)

@@ -351,7 +351,7 @@ final class MigrationRun {
 
   private func rewriteRows(_ tree: TreeID, _ byLayout: [UInt16: Rewriting]) throws(EngineError) {
     if try rewriteConcurrently(tree, byLayout) { return }
-    let limit = max(1 << 16, min(1 << 22, design.old.kernel.deltaBytes / 4))
+    let limit = max(1 << 12, min(1 << 22, design.old.kernel.deltaBytes / 4))
     // Kept by `byLayout`: nothing is counted for every row.
     var known: (layout: UInt16, rewriting: Unmanaged<Rewriting>?)?
     let cursor = try storing { () throws(StoreError) in try before.trees.cursor(tree) }

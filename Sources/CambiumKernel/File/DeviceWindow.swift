@@ -16,10 +16,10 @@ final class DeviceWindow {
 
   /// Makes a window that holds nothing yet.
   ///
-  /// - Parameter bufferBytes: The length of the buffer in bytes, a multiple of 64.
+  /// - Parameter bufferBytes: The length of the buffer in bytes, which is rounded down to a multiple of 64.
   init(device: any StorageDevice, bufferBytes: Int) {
     self.device = device
-    buffer = .allocate(byteCount: bufferBytes, alignment: 16)
+    buffer = .allocate(byteCount: max(64, bufferBytes & ~63), alignment: 16)
   }
 
   deinit { buffer.deallocate() }

@@ -21,7 +21,7 @@ final class LogScanner {
     self.device = device
     self.superblock = superblock
     seed = superblock.logSeed
-    window = DeviceWindow(device: device, bufferBytes: bufferBytes & ~63)
+    window = DeviceWindow(device: device, bufferBytes: bufferBytes)
     bytesBetweenPlaces = UInt64(bufferBytes / 4)
   }
 

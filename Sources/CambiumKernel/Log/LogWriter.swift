@@ -94,7 +94,7 @@ extension Store {
     let least = units ?? min(leastLogUnits, wanted)
     let s = try space.allocate(.log, wanted: wanted, least: min(least, wanted), born: nextPublication)
     // Zero-filled ahead of use: a sync costs half as much where the file system has nothing to allocate or convert.
-    let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: min(s.length, options.bufferBytes), alignment: 4096)
+    let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: min(s.length, options.bufferLength), alignment: 4096)
     defer { chunk.deallocate() }
     guard let base = chunk.baseAddress else { throw .misuse("no memory") }
     base.zero(chunk.count)

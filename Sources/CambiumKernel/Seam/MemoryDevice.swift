@@ -3,12 +3,13 @@
 ///
 ///     table    chunk 0         chunk 1         chunk 2
 ///     +---+    +-----------+   +-----------+   +-----------+
-///     | o-+--> | 64 KiB    |   | 64 KiB    |   | used |  0 |   bytes at and past `size` are zero
+///     | o-+--> |           |   |           |   | used |  0 |   bytes at and past `size` are zero
 ///     | o-+--------------------^               ^-----------+
 ///     | o-+------------------------------------+
 ///     +---+
 ///
-/// Growing adds chunks and never moves one, so it costs what it adds. Reads and writes cost the bytes they copy.
+/// Growing adds chunks of 64 KiB, or of the length that it is made with, and never moves one, so it costs what it adds.
+/// Reads and writes cost the bytes they copy.
 ///
 /// Thread-safe to the degree of the lock it is made with: without one, one thread at a time may use it; with a lock of the host's
 /// ``StoreEnvironment``, any number.
@@ -16,8 +17,7 @@
 /// Closing keeps the bytes, so that a store can be opened again on the same device; they go with the last reference.
 public final class MemoryDevice: StorageDevice, @unchecked Sendable {
   // `@unchecked`: `chunks` and `sizeBytes` are touched with `guardian` held only.
-  private static let chunkBytes = 65_536
-
+  private let chunkBytes: Int
   private let guardian: any StoreLock
   private var chunks: [UnsafeMutableRawPointer] = []
   private var sizeBytes = 0
@@ -33,10 +33,12 @@ public final class MemoryDevice: StorageDevice, @unchecked Sendable {
   /// - Parameters:
   ///   - capacityBytes: The most bytes it will hold. Without one it grows until the process has no memory left, which
   ///     ends the process.
+  ///   - chunkBytes: By how many bytes it grows at a time, from 1,024 to 1 MiB: shorter chunks waste less memory.
   ///   - lock: Guards the device; see the type's thread rule.
-  public init(capacityBytes: UInt64? = nil, lock: (any StoreLock)? = nil) {
+  public init(capacityBytes: UInt64? = nil, chunkBytes: Int = 65_536, lock: (any StoreLock)? = nil) {
+    self.chunkBytes = max(1024, min(chunkBytes, 1 << 20))
     // A chunk less than the address space, so that rounding a size up to whole chunks stays within `Int`.
-    let addressable = UInt64(Int.max - MemoryDevice.chunkBytes)
+    let addressable = UInt64(Int.max - self.chunkBytes)
     self.capacityBytes = min(capacityBytes ?? addressable, addressable)
     self.guardian = lock ?? SingleThreadLock()
     isForOneThread = lock == nil
@@ -129,22 +131,22 @@ public final class MemoryDevice: StorageDevice, @unchecked Sendable {
   }
 
   private func grow(to size: Int) {
-    let count = (size + MemoryDevice.chunkBytes - 1) / MemoryDevice.chunkBytes
+    let count = (size + chunkBytes - 1) / chunkBytes
     while chunks.count < count {
-      let chunk = UnsafeMutableRawPointer.allocate(byteCount: MemoryDevice.chunkBytes, alignment: 16)
-      chunk.initializeMemory(as: UInt8.self, repeating: 0, count: MemoryDevice.chunkBytes)
+      let chunk = UnsafeMutableRawPointer.allocate(byteCount: chunkBytes, alignment: 16)
+      chunk.initializeMemory(as: UInt8.self, repeating: 0, count: chunkBytes)
       chunks.append(chunk)
     }
     sizeBytes = size
   }
 
   private func shrink(to size: Int) {
-    let count = (size + MemoryDevice.chunkBytes - 1) / MemoryDevice.chunkBytes
+    let count = (size + chunkBytes - 1) / chunkBytes
     while chunks.count > count, let chunk = chunks.popLast() { chunk.deallocate() }
     // What growing again uncovers must read as zero.
-    let used = size % MemoryDevice.chunkBytes
+    let used = size % chunkBytes
     if used > 0, let last = chunks.last {
-      (last + used).initializeMemory(as: UInt8.self, repeating: 0, count: MemoryDevice.chunkBytes - used)
+      (last + used).initializeMemory(as: UInt8.self, repeating: 0, count: chunkBytes - used)
     }
     sizeBytes = size
   }
@@ -154,8 +156,8 @@ public final class MemoryDevice: StorageDevice, @unchecked Sendable {
     guard count > 0, let target = buffer.baseAddress else { return }
     var done = 0
     while done < count {
-      let (chunk, within) = (start + done).quotientAndRemainder(dividingBy: MemoryDevice.chunkBytes)
-      let step = min(count - done, MemoryDevice.chunkBytes - within)
+      let (chunk, within) = (start + done).quotientAndRemainder(dividingBy: chunkBytes)
+      let step = min(count - done, chunkBytes - within)
       (target + done).copyMemory(from: chunks[chunk] + within, byteCount: step)
       done += step
     }
@@ -166,8 +168,8 @@ public final class MemoryDevice: StorageDevice, @unchecked Sendable {
     guard let source = bytes.baseAddress else { return }
     var done = 0
     while done < bytes.count {
-      let (chunk, within) = (start + done).quotientAndRemainder(dividingBy: MemoryDevice.chunkBytes)
-      let step = min(bytes.count - done, MemoryDevice.chunkBytes - within)
+      let (chunk, within) = (start + done).quotientAndRemainder(dividingBy: chunkBytes)
+      let step = min(bytes.count - done, chunkBytes - within)
       (chunks[chunk] + within).copyMemory(from: source + done, byteCount: step)
       done += step
     }

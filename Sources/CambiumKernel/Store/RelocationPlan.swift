@@ -57,7 +57,7 @@ extension Store {
     candidates.order { $0.score > $1.score }
     var excess = total - live - allowed
     // No more is moved than a fraction of what is there, so that the cost of one checkpoint stays bounded.
-    var budget = max(live / 4, 4 * UInt64(max(0, options.spareBytes)))
+    var budget = max(live / 4, 4 * UInt64(max(0, min(options.spareBytes, 1 << 28))))
     var victims: [Segment] = []
     for (_, s) in candidates {
       let gain = s.wasted

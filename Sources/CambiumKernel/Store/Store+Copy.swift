@@ -40,7 +40,7 @@ extension Store {
     for s in directory.segments { state.totalBytes += UInt64(s.used) }
     try target.resize(to: 0)
     try target.resize(to: UInt64(Superblock.regionSize))
-    let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: options.bufferBytes, alignment: 16)
+    let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: options.bufferLength, alignment: 16)
     defer { chunk.deallocate() }
     var told: UInt64 = 0
     for s in directory.segments.dropLast(isPlanted(.copyMissesLastSegment) ? 1 : 0) {
@@ -107,7 +107,7 @@ extension Store {
     space.table.fileUnits = space.table.usedUnits
     let cache = PageCache(
       device: target, environment: environment, pageSize: Int(superblock.pageSize), bytes: options.cacheBytes,
-      storeSeed: superblock.storeSeed, bufferBytes: options.bufferBytes)
+      storeSeed: superblock.storeSeed, bufferBytes: options.bufferLength)
     let generation = Generation(
       number: superblock.generation, trees: directory.trees,
       active: DeltaTable(largestChunk: options.largestDeltaChunk), frozen: nil)

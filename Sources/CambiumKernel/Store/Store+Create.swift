@@ -28,7 +28,7 @@ extension Store {
     try device.resize(to: UInt64(Superblock.regionSize))
     let cache = PageCache(
       device: device, environment: environment, pageSize: options.pageSize, bytes: options.cacheBytes, storeSeed: seed,
-      bufferBytes: options.bufferBytes)
+      bufferBytes: options.bufferLength)
     let generation = Generation(
       number: 0, trees: [.extents: TreeState(kind: .integer)],
       active: DeltaTable(largestChunk: options.largestDeltaChunk), frozen: nil)

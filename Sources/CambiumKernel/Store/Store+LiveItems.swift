@@ -16,7 +16,7 @@ extension Store {
   /// What is live in `s`, as a transaction sees it if one is given; but for directories, which every publication writes
   /// anew.
   func liveItems(in s: Segment, _ transaction: WriteTransaction? = nil) throws(StoreError) -> [LiveItem] {
-    let window = DeviceWindow(device: device, bufferBytes: options.bufferBytes)
+    let window = DeviceWindow(device: device, bufferBytes: options.bufferLength)
     switch s.kind {
     case .pages: return try livePages(s, window, transaction)
     case .values: return try liveExtents(s, window, transaction)

@@ -133,7 +133,7 @@ extension Store {
     space.table = table
     let cache = PageCache(
       device: device, environment: environment, pageSize: Int(superblock.pageSize), bytes: options.cacheBytes,
-      storeSeed: seed, bufferBytes: options.bufferBytes)
+      storeSeed: seed, bufferBytes: options.bufferLength)
     let generation = Generation(
       number: superblock.generation, trees: directory.trees,
       active: DeltaTable(largestChunk: options.largestDeltaChunk), frozen: nil)
@@ -146,7 +146,7 @@ extension Store {
     for (id, t) in directory.trees { store.reserveEstimate.setPages(id, t.pages) }
 
     // The records are taken in as they are read, so that no more of the log is in memory than the scanner looks at.
-    let scanner = LogScanner(device: device, superblock: superblock, bufferBytes: options.bufferBytes)
+    let scanner = LogScanner(device: device, superblock: superblock, bufferBytes: options.bufferLength)
     var replayed = Replay()
     let outcome = try scanner.scan { (found) throws(StoreError) in
       try store.replay(found, &replayed)
@@ -500,7 +500,7 @@ extension Store {
     lock.lock()
     durableSequence = min(durableSequence, proven)
     lock.unlock()
-    let batch = LogBatch(longest: options.bufferBytes)
+    let batch = LogBatch(longest: options.bufferLength)
     logBatch = batch
     defer { logBatch = nil }
     try scanner.forEachRecord(from: end, of: outcome) { (found, _) throws(StoreError) in

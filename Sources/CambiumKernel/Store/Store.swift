@@ -141,8 +141,8 @@ public final class Store: @unchecked Sendable {
     spareBytes = UInt64(max(0, options.spareBytes))
     let alignment = options.durability == .strict ? LogWriter.strictBlock : 16
     recordBuilder = LogRecordBuilder(
-      isStrict: options.durability == .strict, capacity: min(4096, options.bufferBytes))
-    let pieceSize = max(options.bufferBytes, Int(superblock.pageSize))
+      isStrict: options.durability == .strict, capacity: min(4096, options.bufferLength))
+    let pieceSize = max(options.bufferLength, Int(superblock.pageSize))
     let isHelped = threadCount > 1 && device.allowsConcurrentWrites
     pageWriter = SegmentWriter(
       space: space, kind: .pages, bufferSize: pieceSize, alignment: alignment,
@@ -151,7 +151,7 @@ public final class Store: @unchecked Sendable {
         ? WriteBehind(
           device, environment.makeLock(), pieceSize: pieceSize, beginsSyncs: options.durability != .none) : nil)
     ahead = isHelped ? PatchesAhead(cache, environment.makeLock(), pageSize: pageSize) : nil
-    valueWriter = SegmentWriter(space: space, kind: .values, bufferSize: options.bufferBytes, alignment: alignment)
+    valueWriter = SegmentWriter(space: space, kind: .values, bufferSize: options.bufferLength, alignment: alignment)
   }
 
   deinit {

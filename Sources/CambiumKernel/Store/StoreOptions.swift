@@ -32,9 +32,10 @@ public struct StoreOptions: Sendable {
   /// Memory for changes that no checkpoint has taken in yet, in bytes: a checkpoint begins when it is reached. A
   /// transaction whose own changes reach it goes on in pages.
   public var deltaBytes = 64 << 20
-  /// The length of a buffer, in bytes, at least 1,024: for pages and large values on their way to the device, for the log
-  /// while the store is opened, and for pages that a scan reads ahead. Buffers exist while they are used. A shorter one
-  /// takes more calls of the device. Where a page or a log record is longer, the buffer for it is as long.
+  /// The length of a buffer, in bytes, at least 1,024; no more than 1 MiB is used. Pages and large values go through it on
+  /// their way to the device, the log while the store is opened, and pages that a scan reads ahead. Buffers exist while
+  /// they are used. A shorter one takes more calls of the device. Where a page or a log record is longer, the buffer for
+  /// it is as long.
   public var bufferBytes = 64 << 10
   /// Length of log, in bytes, at which a checkpoint begins. Opening after a crash reads at most about twice as much.
   public var logBytes = 16 << 20
@@ -91,6 +92,9 @@ public struct StoreOptions: Sendable {
   }
 
   private static let leastBuffer = 1024
+
+  /// The length that buffers have.
+  var bufferLength: Int { min(bufferBytes, 1 << 20) }
 
   /// So much memory at a time is asked for changes, at most, unless a change is longer: an eighth of what they may take.
   var largestDeltaChunk: Int { max(1024, min(Arena.usualLargest, deltaBytes / 8)) }

@@ -96,10 +96,7 @@ public final class SimulatedFlash: FlashChip, @unchecked Sendable {
     case 2:
       for i in 0..<sectorBytes { bytes[start + i] |= UInt8(truncatingIfNeeded: random.next()) }
     default:
-      bytes.withUnsafeMutableBytes {
-        UnsafeMutableRawBufferPointer(rebasing: $0[start..<start + sectorBytes])
-          .initializeMemory(as: UInt8.self, repeating: 0xFF)
-      }
+      for i in 0..<sectorBytes { bytes[start + i] = 0xFF }
     }
     return !isCut
   }
