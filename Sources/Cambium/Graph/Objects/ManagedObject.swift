@@ -339,10 +339,10 @@ open class ManagedObject {
   }
 
   #if canImport(ObjectiveC)
-    /// How ``validateValue(_:forKey:)-(ValuePointer,_)`` takes a value.
+    /// A place with a value that a validation method checks, and may put another one into.
     public typealias ValuePointer = AutoreleasingUnsafeMutablePointer<AnyObject?>
   #else
-    /// How ``validateValue(_:forKey:)-(ValuePointer,_)`` takes a value.
+    /// A place with a value that a validation method checks, and may put another one into.
     public typealias ValuePointer = UnsafeMutablePointer<AnyObject?>
   #endif
 
