@@ -334,8 +334,11 @@ import Testing
     try controller.performFetch()
     let upper = FetchedResultsController(fetchRequest: request, managedObjectContext: root)
     try upper.performFetch()
+    // With the turn of the context, because its queue may be taking in what another context saved.
     func numbers(_ controller: FetchedResultsController<ManagedObject>) -> [Int] {
-      (controller.fetchedObjects ?? []).map { $0.value(forKey: "number") as? Int ?? -1 }
+      controller.managedObjectContext.performAndWait {
+        (controller.fetchedObjects ?? []).map { $0.value(forKey: "number") as? Int ?? -1 }
+      }
     }
     try child.make("LogEntry", ["number": 20])
     child.delete(batches.objectIDs.first.map { child.object(with: $0) } ?? ManagedObject(context: child))
