@@ -17,7 +17,7 @@ public final class BlockDevice: StorageDevice, @unchecked Sendable {
   private let guardian: any StoreLock
   private let blockBytes: Int
   private let block: UnsafeMutableRawBufferPointer
-  private var length: UInt64
+  private var extent: FileExtent
 
   /// Whether it was made without a lock.
   public let isForOneThread: Bool
@@ -38,7 +38,7 @@ public final class BlockDevice: StorageDevice, @unchecked Sendable {
     blockBytes = bytes
     let (all, overflow) = medium.blockCount.multipliedReportingOverflow(by: UInt64(bytes))
     capacityBytes = overflow ? UInt64(Int64.max) : all
-    length = capacityBytes
+    extent = FileExtent(capacity: capacityBytes)
     block = .allocate(byteCount: bytes, alignment: 16)
   }
 
@@ -51,7 +51,7 @@ public final class BlockDevice: StorageDevice, @unchecked Sendable {
   public func size() throws(StoreError) -> UInt64 {
     guardian.lock()
     defer { guardian.unlock() }
-    return length
+    return extent.length
   }
 
   /// Fills `buffer` from `offset` on and returns how many bytes there were: fewer than asked only at the end.
@@ -60,8 +60,7 @@ public final class BlockDevice: StorageDevice, @unchecked Sendable {
   public func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int {
     guardian.lock()
     defer { guardian.unlock() }
-    guard offset < length, !buffer.isEmpty else { return 0 }
-    let count = Int(min(UInt64(buffer.count), length - offset))
+    let count = extent.readable(buffer.count, at: offset)
     var done = 0
     while done < count {
       let (number, within) = (offset + UInt64(done)).quotientAndRemainder(dividingBy: UInt64(blockBytes))
@@ -90,9 +89,8 @@ public final class BlockDevice: StorageDevice, @unchecked Sendable {
     guardian.lock()
     defer { guardian.unlock() }
     if bytes.isEmpty { return }
-    let (end, overflow) = offset.addingReportingOverflow(UInt64(bytes.count))
-    if overflow || end > capacityBytes { throw .deviceFull(bytes: overflow ? .max : end - capacityBytes) }
-    if offset > length { try zero(length..<offset) }
+    let end = try extent.end(of: bytes.count, at: offset)
+    if offset > extent.length { try zero(extent.length..<offset) }
     var done = 0
     while done < bytes.count {
       let (number, within) = (offset + UInt64(done)).quotientAndRemainder(dividingBy: UInt64(blockBytes))
@@ -111,7 +109,7 @@ public final class BlockDevice: StorageDevice, @unchecked Sendable {
         done += n
       }
     }
-    length = max(length, end)
+    extent.length = max(extent.length, end)
   }
 
   /// Makes everything written before the call durable.
@@ -130,9 +128,9 @@ public final class BlockDevice: StorageDevice, @unchecked Sendable {
   public func resize(to size: UInt64) throws(StoreError) {
     guardian.lock()
     defer { guardian.unlock() }
-    if size > capacityBytes { throw .deviceFull(bytes: size - capacityBytes) }
-    if size > length { try zero(length..<size) }
-    length = size
+    try extent.requireRoom(for: size)
+    if size > extent.length { try zero(extent.length..<size) }
+    extent.length = size
   }
 
   /// Does nothing: the medium is the caller's.

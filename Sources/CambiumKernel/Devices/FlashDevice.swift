@@ -51,7 +51,7 @@ public final class FlashDevice: StorageDevice, @unchecked Sendable {
   private var number: UInt64 = 1
   /// The sector that was taken last.
   private var head: Int
-  private var length: UInt64
+  private var extent: FileExtent
   private let pageBuffer: UnsafeMutableRawBufferPointer
   private let readBack: UnsafeMutableRawBufferPointer
 
@@ -88,7 +88,7 @@ public final class FlashDevice: StorageDevice, @unchecked Sendable {
     contentBytes = bytes - FlashSectorHeader.size
     let unit = UInt64(SegmentTable.unitSize)
     capacityBytes = UInt64(count - spare) * UInt64(contentBytes) / unit * unit
-    length = capacityBytes
+    extent = FileExtent(capacity: capacityBytes)
     sectors = [Int32](repeating: Self.none, count: count - spare)
     blocks = [Int32](repeating: Self.none, count: count)
     erasures = [UInt32](repeating: 0, count: count)
@@ -143,7 +143,7 @@ public final class FlashDevice: StorageDevice, @unchecked Sendable {
   public func size() throws(StoreError) -> UInt64 {
     guardian.lock()
     defer { guardian.unlock() }
-    return length
+    return extent.length
   }
 
   /// Fills `buffer` from `offset` on and returns how many bytes there were: fewer than asked only at the end.
@@ -152,8 +152,7 @@ public final class FlashDevice: StorageDevice, @unchecked Sendable {
   public func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int {
     guardian.lock()
     defer { guardian.unlock() }
-    guard offset < length, !buffer.isEmpty else { return 0 }
-    let count = Int(min(UInt64(buffer.count), length - offset))
+    let count = extent.readable(buffer.count, at: offset)
     var done = 0
     while done < count {
       let (block, within) = place(offset + UInt64(done))
@@ -172,9 +171,8 @@ public final class FlashDevice: StorageDevice, @unchecked Sendable {
     guardian.lock()
     defer { guardian.unlock() }
     if bytes.isEmpty { return }
-    let (end, overflow) = offset.addingReportingOverflow(UInt64(bytes.count))
-    if overflow || end > capacityBytes { throw .deviceFull(bytes: overflow ? .max : end - capacityBytes) }
-    if offset > length { try zero(length..<offset) }
+    let end = try extent.end(of: bytes.count, at: offset)
+    if offset > extent.length { try zero(extent.length..<offset) }
     var done = 0
     while done < bytes.count {
       let (block, within) = place(offset + UInt64(done))
@@ -182,7 +180,7 @@ public final class FlashDevice: StorageDevice, @unchecked Sendable {
       try write(block, within, UnsafeRawBufferPointer(rebasing: bytes[done..<done + n]))
       done += n
     }
-    length = max(length, end)
+    extent.length = max(extent.length, end)
   }
 
   /// Does nothing: what was written is durable.
@@ -195,9 +193,9 @@ public final class FlashDevice: StorageDevice, @unchecked Sendable {
   public func resize(to size: UInt64) throws(StoreError) {
     guardian.lock()
     defer { guardian.unlock() }
-    if size > capacityBytes { throw .deviceFull(bytes: size - capacityBytes) }
-    if size > length { try zero(length..<size) }
-    length = size
+    try extent.requireRoom(for: size)
+    if size > extent.length { try zero(extent.length..<size) }
+    extent.length = size
   }
 
   /// Does nothing: the chip is the caller's.

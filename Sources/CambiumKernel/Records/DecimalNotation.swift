@@ -35,13 +35,13 @@ struct DecimalNotation {
     for byte in text.utf8 {
       guard reader.take(byte) else { return nil }
     }
-    guard reader.isComplete else { return nil }
+    guard reader.grammar.isComplete else { return nil }
     reader.finish()
-    isNegative = reader.isNegative
+    isNegative = reader.grammar.isNegative
     small = reader.digitCount <= 19 ? reader.head : nil
     digits = reader.digits
     digitCount = reader.digitCount
-    exponent = reader.power + (reader.exponentIsNegative ? -reader.exponent : reader.exponent)
+    exponent = reader.power + reader.grammar.exponent
   }
 
   /// The nearest double: infinity beyond the greatest, zero below half of the smallest.
@@ -155,19 +155,13 @@ extension DecimalValue {
   }
 }
 
-/// Reads a number in decimal notation byte by byte. Counts and exponents saturate far beyond the reach of a double, so
-/// that no text overflows 32 bits.
+/// Gathers the digits of a number for a division. Counts saturate far beyond the reach of a double.
 private struct NotationReader {
-  private enum State { case start, sign, whole, fraction, exponentStart, exponentSign, exponent }
-
   /// Digits beyond these cannot decide between two doubles, except that one of them is not zero: the midpoint of two
   /// neighbouring doubles has at most 767 digits.
   private static let mostDigits = 770
-  private static let limit = 100_000_000
 
-  private var state = State.start
-  private(set) var isNegative = false
-  private var hasDigits = false
+  private(set) var grammar = DecimalGrammar()
   /// The first 19 digits, which 64 bits always hold.
   private(set) var head: UInt64 = 0
   private(set) var digits = WideInteger(0)
@@ -175,53 +169,21 @@ private struct NotationReader {
   /// The power of ten of the last digit taken, if there were no exponent.
   private(set) var power = 0
   private var droppedAny = false
-  private(set) var exponent = 0
-  private(set) var exponentIsNegative = false
-
-  /// Whether the bytes taken are a number.
-  var isComplete: Bool { hasDigits && (state == .whole || state == .fraction || state == .exponent) }
 
   /// Takes the next byte; `false` if the text is not a number.
   mutating func take(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39: takeDigit(byte - 0x30)
-    case 0x2B, 0x2D:
-      if state == .start {
-        isNegative = byte == 0x2D
-        state = .sign
-      } else if state == .exponentStart {
-        exponentIsNegative = byte == 0x2D
-        state = .exponentSign
-      } else {
-        return false
-      }
-    case 0x2E:
-      guard state == .start || state == .sign || state == .whole else { return false }
-      state = .fraction
-    case 0x45, 0x65:
-      guard hasDigits, state == .whole || state == .fraction else { return false }
-      state = .exponentStart
-    default: return false
-    }
+    guard let part = grammar.take(byte) else { return false }
+    if case .digit(let digit, let isFraction) = part { takeDigit(digit, isFraction) }
     return true
   }
 
-  private mutating func takeDigit(_ digit: UInt8) {
-    switch state {
-    case .exponentStart, .exponentSign, .exponent:
-      state = .exponent
-      exponent = min(exponent * 10 + Int(digit), Self.limit)
-      return
-    case .start, .sign: state = .whole
-    case .whole, .fraction: break
-    }
-    hasDigits = true
+  private mutating func takeDigit(_ digit: UInt8, _ isFraction: Bool) {
     if digitCount == Self.mostDigits {
       droppedAny = droppedAny || digit != 0
-      if state == .whole { power = min(power + 1, Self.limit) }
+      if !isFraction { power = min(power + 1, DecimalGrammar.limit) }
       return
     }
-    if state == .fraction { power = max(power - 1, -Self.limit) }
+    if isFraction { power = max(power - 1, -DecimalGrammar.limit) }
     // A zero before the first digit is only a place.
     if digitCount == 0, digit == 0 { return }
     if digitCount < 19 {

@@ -4,6 +4,10 @@ extension DecimalValue: CustomStringConvertible {
   ///
   /// - Returns: `nil` if the text is not such a number, or is too large. Numbers too small become zero.
   public init?(_ text: some StringProtocol) {
+    if text.utf8.elementsEqual("NaN".utf8) {
+      self = .notANumber
+      return
+    }
     var reader = DecimalReader()
     for byte in text.utf8 {
       guard reader.take(byte) else { return nil }
@@ -45,84 +49,41 @@ extension DecimalValue: CustomStringConvertible {
   }
 }
 
-/// Reads the text of a decimal byte by byte. Every count saturates, so that no length of text overflows.
+/// Gathers the digits of a decimal. Every count saturates, so that no length of text overflows.
 private struct DecimalReader {
-  private enum State { case start, sign, whole, fraction, exponentStart, exponentSign, exponent, nan1, nan2, nan3 }
-
-  private var state = State.start
-  private var isNegative = false
+  private var grammar = DecimalGrammar()
   private var coefficient: UInt128 = 0
   /// The power of ten of the last digit taken into `coefficient`.
   private var power = 0
-  private var hasDigits = false
   private var isFull = false
   /// What followed the digits taken: the first digit left out, and whether any other was not zero.
   private var firstDropped: UInt8?
   private var droppedMore = false
-  private var exponent = 0
-  private var exponentIsNegative = false
 
   /// Takes the next byte; `false` if the text is not a number.
   mutating func take(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39: return takeDigit(byte - 0x30)
-    case 0x2B, 0x2D:
-      if state == .start {
-        isNegative = byte == 0x2D
-        state = .sign
-      } else if state == .exponentStart {
-        exponentIsNegative = byte == 0x2D
-        state = .exponentSign
-      } else {
-        return false
-      }
-    case 0x2E:
-      guard state == .start || state == .sign || state == .whole else { return false }
-      state = .fraction
-    case 0x45, 0x65:
-      guard hasDigits, state == .whole || state == .fraction else { return false }
-      state = .exponentStart
-    case 0x4E where state == .start: state = .nan1
-    case 0x61 where state == .nan1: state = .nan2
-    case 0x4E where state == .nan2: state = .nan3
-    default: return false
-    }
+    guard let part = grammar.take(byte) else { return false }
+    if case .digit(let digit, let isFraction) = part { takeDigit(digit, isFraction) }
     return true
   }
 
-  private mutating func takeDigit(_ digit: UInt8) -> Bool {
-    switch state {
-    case .start, .sign, .whole:
-      state = .whole
-      takeCoefficient(digit, isFraction: false)
-    case .fraction: takeCoefficient(digit, isFraction: true)
-    case .exponentStart, .exponentSign, .exponent:
-      state = .exponent
-      exponent = min(exponent * 10 + Int(digit), 1_000_000)
-    case .nan1, .nan2, .nan3: return false
-    }
-    return true
-  }
-
-  private mutating func takeCoefficient(_ digit: UInt8, isFraction: Bool) {
-    hasDigits = true
+  private mutating func takeDigit(_ digit: UInt8, _ isFraction: Bool) {
     let (scaled, overflow) = coefficient.multipliedReportingOverflow(by: 10)
     let (sum, carry) = scaled.addingReportingOverflow(UInt128(digit))
     if isFull || overflow || carry {
       isFull = true
       if firstDropped == nil { firstDropped = digit } else { droppedMore = droppedMore || digit != 0 }
-      if !isFraction { power = min(power + 1, 100_000_000) }
+      if !isFraction { power = min(power + 1, DecimalGrammar.limit) }
     } else {
       coefficient = sum
-      if isFraction { power = max(power - 1, -100_000_000) }
+      if isFraction { power = max(power - 1, -DecimalGrammar.limit) }
     }
   }
 
   var value: DecimalValue? {
-    if state == .nan3 { return .notANumber }
-    guard hasDigits, state == .whole || state == .fraction || state == .exponent else { return nil }
+    guard grammar.isComplete else { return nil }
     var digits = coefficient
-    var power = self.power + (exponentIsNegative ? -exponent : exponent)
+    var power = self.power + grammar.exponent
     var next = firstDropped ?? 0
     var more = droppedMore
     if digits != 0 {
@@ -153,6 +114,6 @@ private struct DecimalReader {
       power -= 1
     }
     guard let small = Int8(exactly: max(power, -128)) else { return nil }
-    return DecimalValue(isNegative: isNegative, coefficient: digits, exponent: small)
+    return DecimalValue(isNegative: grammar.isNegative, coefficient: digits, exponent: small)
   }
 }
