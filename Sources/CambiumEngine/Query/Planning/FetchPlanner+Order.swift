@@ -15,11 +15,11 @@ extension FetchPlanner {
     _ sort: [EngineSort], _ conjuncts: [Conjunct], matches: Double, wanted: Int?, shown: Double
   ) throws(EngineError) -> FetchPlan? {
     var best: FetchPlan?
-    let limit = view.store.kernel.maxKeyLength
-    for maker in makers where isUsable(maker, conjuncts) {
-      let ranges = IndexRanges(maker, conjuncts, keyLimit: limit) ?? IndexRanges(all: maker)
-      guard ranges.ranges.count == 1, let order = order(sort, ranges) else { continue }
-      let entries = ranges.shape == .open ? rowCount : ranges.isSingle ? 1 : try entries(ranges)
+    for maker in makers {
+      guard let ranges = ranges(of: maker, conjuncts), ranges.ranges.count == 1, let order = order(sort, ranges) else {
+        continue
+      }
+      let entries = ranges.isSingle ? 1 : try entries(ranges)
       // The walk passes as many entries as it takes to find the wanted rows, and all entries that come with the last
       // one.
       var passed = min(entries, entries * (wanted.map { Double($0) / matches } ?? 1))

@@ -328,8 +328,8 @@ struct FetchPlanner {
       if neverEquals(conjunct) { found.append(Narrowing(path: .nothing, rows: 0, cost: 0, covered: [place])) }
       if case .or(let parts) = conjunct.predicate, let narrowing = try union(parts, place) { found.append(narrowing) }
     }
-    for maker in makers where isUsable(maker, conjuncts) {
-      guard let ranges = IndexRanges(maker, conjuncts, keyLimit: view.store.kernel.maxKeyLength) else { continue }
+    for maker in makers {
+      guard let ranges = ranges(of: maker, conjuncts), ranges.shape != .open || maker.partial != nil else { continue }
       let rows = ranges.isSingle ? 1 : try entries(ranges)
       found.append(
         Narrowing(
@@ -359,6 +359,19 @@ struct FetchPlanner {
     } catch { return false }
   }
 
+  /// The part of an index that the conditions confine a fetch to, which may be the whole index; nil if the index leaves
+  /// out rows that the conditions hold for. A condition that a partial index has as well holds for all of its rows.
+  func ranges(of maker: KeyMaker, _ conjuncts: [Conjunct]) -> IndexRanges? {
+    guard isUsable(maker, conjuncts) else { return nil }
+    var ranges =
+      IndexRanges(maker, conjuncts, keyLimit: view.store.kernel.maxKeyLength) ?? IndexRanges(all: maker)
+    guard let partial = maker.partial, let own = Conjunct.all(of: partial) else { return ranges }
+    for (place, conjunct) in conjuncts.enumerated() where !ranges.covered.contains(place) {
+      if own.contains(where: { $0.predicate == conjunct.predicate }) { ranges.covered.append(place) }
+    }
+    return ranges
+  }
+
   /// Whether an index has all rows that the conditions hold for.
   func isUsable(_ maker: KeyMaker, _ conjuncts: [Conjunct]) -> Bool {
     guard let partial = maker.partial else { return true }
@@ -375,6 +388,10 @@ struct FetchPlanner {
   func entries(_ ranges: IndexRanges) throws(EngineError) -> Double {
     let all = ranges.ranges
     if all.isEmpty { return 0 }
+    if ranges.shape == .open {
+      if ranges.maker.partial == nil { return rowCount }
+      return Double(try storing { () throws(StoreError) in try view.trees.count(ranges.maker.tree) })
+    }
     let step = max(1, all.count / Self.mostCountedRanges)
     var sum = 0.0
     var counted = 0.0

@@ -69,10 +69,10 @@ extension EntityView {
     guard let conjuncts = try checked(fetch).map({ Conjunct.all(of: $0) }) ?? [] else { return nil }
     _ = try settle()
     let planner = try FetchPlanner(self, fetch.entity, costs: fetch.costs)
-    let limit = store.kernel.maxKeyLength
-    for maker in planner.makers where planner.isUsable(maker, conjuncts) {
-      let ranges = IndexRanges(maker, conjuncts, keyLimit: limit) ?? IndexRanges(all: maker)
-      guard Set(ranges.covered).count == conjuncts.count else { continue }
+    for maker in planner.makers {
+      guard let ranges = planner.ranges(of: maker, conjuncts), Set(ranges.covered).count == conjuncts.count else {
+        continue
+      }
       if let groups = IndexGroups(design, ranges) { return groups }
     }
     return nil

@@ -37,6 +37,11 @@ struct RandomPredicates {
         conditions += aboutPlaces(index, types, entity)
         continue
       }
+      // The condition of a partial index finds the index by itself.
+      if let text = index.partialPredicate, random.oneIn(4), let partial = try? Predicate(format: text) {
+        conditions.append(partial)
+        continue
+      }
       for (part, element) in index.elements.prefix(1 + random.below(index.elements.count)).enumerated() {
         guard let type = types[element.path] else { continue }
         if case .string(let text) = value(at: element.path, entity), random.oneIn(3) {
