@@ -11,7 +11,7 @@ let notOptimized: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration
 // What tests are made of, the simulated disks above all, is a tenth of the time of a debug run unless it is optimized.
 let alwaysOptimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
-// The functions of MemoryWorker that take the place of the C library's.
+// The functions by which MemoryWorker replaces those of the C library.
 let heapFunctions = ["malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free"].flatMap {
   ["-Xlinker", "--defsym=\($0)=heap_\($0)"]
 }
@@ -131,8 +131,9 @@ let package = Package(
     .executableTarget(
       name: "DevicePrograms", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumTesting"],
       path: "Tests/Embedded", exclude: ["Startup", "run.mjs"]),
-    // A process of its own that counts its heap: its functions take the place of the C library's. No test target depends on it, because
-    // these functions would be linked into the tests as well, and take the sanitizers' place.
+    // A program that measures its own heap: it replaces the C library's functions for memory. No test target depends on it,
+    // because the linker would then put its functions into the test bundle, where they would replace those of the
+    // sanitizers.
     .executableTarget(
       name: "MemoryWorker", dependencies: ["CambiumEngine", "CambiumKernel"], path: "Tests/MemoryWorker",
       linkerSettings: [.unsafeFlags(heapFunctions, .when(platforms: [.linux]))]),

@@ -37,28 +37,28 @@ extension ContextUndoManager {
   public var undoMenuItemTitle: String { undoMenuTitle(forUndoActionName: undoActionName) }
   /// The text of a menu's item: "Redo Move Flight".
   public var redoMenuItemTitle: String { redoMenuTitle(forUndoActionName: redoActionName) }
-  /// The text of a menu's item for an action.
+  /// The title of a menu item that redoes an action.
   public func undoMenuTitle(forUndoActionName name: String) -> String { name.isEmpty ? "Undo" : "Undo \(name)" }
-  /// The text of a menu's item for an action.
+  /// The title of a menu item that redoes an action.
   public func redoMenuTitle(forUndoActionName name: String) -> String { name.isEmpty ? "Redo" : "Redo \(name)" }
 }
 
 extension FetchRequest {
-  /// What the request gives, by Core Data's name.
+  /// The type of the results, under the name that Core Data gives it.
   public typealias ResultType = Result
 }
 
 extension AsynchronousFetchRequest {
-  /// What the request gives, by Core Data's name.
+  /// The type of the results, under the name that Core Data gives it.
   public typealias ResultType = Result
 }
 
 extension AsynchronousFetchResult {
-  /// What the request gives, by Core Data's name.
+  /// The type of the results, under the name that Core Data gives it.
   public typealias ResultType = Result
 }
 
 extension FetchedResultsController {
-  /// What the controller fetches, by Core Data's name.
+  /// The type of the objects that the controller fetches, under the name that Core Data gives it.
   public typealias ResultType = Result
 }

@@ -1,14 +1,16 @@
-// The one property that Core Data code observes by its key path, and that is no property of a managed object: how far a
-// migration is. Off Apple platforms nothing else can be observed so.
+// Core Data code observes the progress of a migration by a key path: `manager.observe(\.migrationProgress) { … }`. Apple's
+// Foundation has `observe` for every object; Foundation on other platforms has none. This file declares it for that one
+// property there.
 
 @_spi(CoreData) import Cambium
 
 #if !canImport(Darwin)
-  /// What an observation tells besides the new value. It has no effect: an observer is always given both values.
+  /// When an observer is called, and which values it asks for. Only ``initial`` makes a difference: an observer is always
+  /// given the value before and the value after.
   public struct NSKeyValueObservingOptions: OptionSet, Sendable {
     /// The bits.
     public let rawValue: UInt
-    /// Of bits.
+    /// Makes options from their bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
     /// The new value.
     public static let new = NSKeyValueObservingOptions(rawValue: 1)

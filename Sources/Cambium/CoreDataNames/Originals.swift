@@ -141,8 +141,9 @@ import CambiumEngine
   public func ownValue(forKey key: String) -> Any? { value(forKey: key) }
   /// ``value(forKeyPath:)``.
   public func ownValue(forKeyPath keyPath: String) -> Any? { value(forKeyPath: keyPath) }
-  /// What an operator such as `@sum` makes of values, none of which is null; `nil` if there is no such operator, or it
-  /// does not go with the values.
+  /// Applies a collection operator such as `@sum` to values, none of which is null.
+  ///
+  /// - Returns: `nil` if there is no such operator, or if it cannot be applied to values of these types.
   public static func ownResult(ofOperator name: String, values: [Any]) -> Any? {
     guard let function = KeyPathOperator(rawValue: name) else { return nil }
     return (try? function.result(of: values, name, "a collection")) ?? nil

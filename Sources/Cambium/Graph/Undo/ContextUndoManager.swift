@@ -5,21 +5,30 @@
 ///     context.processPendingChanges()
 ///     context.undo()
 ///
-/// What a context changed between two ends of an event (``ManagedObjectContext/processPendingChanges()``) is undone as one,
-/// or together with other events of the same group. Undone insertions are deletions, undone deletions bring the objects back
-/// with their relationships, and both sides of a relationship are put back. Saving leaves what can be undone: undoing a
-/// change that was saved is a change, to be saved. An object whose deletion was saved comes back as a new one, the same
-/// instance with another identifier. ``ManagedObjectContext/rollback()`` and ``ManagedObjectContext/reset()`` forget
-/// everything. So does merging what others have saved
-/// (``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)``)
-/// for changes of relationships of those objects, and all that came before them; and so does undoing, where a relationship is not as the
-/// change left it any more, since a fetch or a refresh has shown what others have saved, or a merge policy has let it stand.
+/// An event ends with ``ManagedObjectContext/processPendingChanges()``. The manager undoes all changes of an event, or of a
+/// group of events, at once. Undoing an insertion deletes the object. Undoing a deletion brings the object back with its
+/// relationships. Undoing a change of a relationship reverts both sides.
 ///
-/// Is used where its context is.
+/// A save keeps what can be undone. Undoing a saved change makes a new change, which the application saves. An object whose
+/// deletion was saved comes back as a new object: the same instance with another identifier.
+///
+/// The manager forgets changes in three cases:
+///
+/// - ``ManagedObjectContext/rollback()`` and ``ManagedObjectContext/reset()`` forget everything.
+/// - A merge of what others saved (``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)``)
+///   forgets changes of relationships of the merged objects, and all changes before them.
+/// - ``undo()`` forgets a change of a relationship, and all changes before it, if the relationship has changed since in
+///   another way: a fetch or a refresh showed what others saved, or a merge policy kept their value.
+///
+/// Use the manager only where you use its context.
 public final class ContextUndoManager {
+  /// One thing that a group undoes.
   enum Action {
+    /// Reverts the changes of an event in a context.
     case changes(WeakContext, UndoEvent)
+    /// Calls a closure of the application.
     case call(() -> Void)
+    /// Calls a closure of the application with an object, if the object still exists.
     case callWith(WeakTarget, (AnyObject) -> Void)
   }
 
@@ -45,8 +54,10 @@ public final class ContextUndoManager {
   public var levelsOfUndo = 0 {
     didSet { trim() }
   }
-  /// Whether the end of an event ends a group as well. If `false`, what is changed outside of a group that the application
-  /// began is a group of its own with each event, as with `true`. Core Data raises an exception there.
+  /// Whether the manager makes a group of each event whose changes no open group takes.
+  ///
+  /// The value makes no difference here: with `false`, the manager makes such groups as well. Core Data raises an
+  /// exception instead if something changes outside of a group. The property exists for code that sets it.
   public var groupsByEvent = true
   /// How deep the groups are that have begun and not ended.
   public private(set) var groupingLevel = 0
