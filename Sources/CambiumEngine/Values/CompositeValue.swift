@@ -11,13 +11,6 @@ public struct CompositeValue: Hashable, Sendable, ExpressibleByDictionaryLiteral
   /// A composite without elements.
   public init() { self.init(distinct: [], []) }
 
-  /// A composite without elements, with room for as many, so that adding them one by one copies nothing.
-  public init(capacity: Int) {
-    self.init(distinct: [], [])
-    names.reserveCapacity(capacity)
-    values.reserveCapacity(capacity)
-  }
-
   /// A composite of names and values. Surplus names or values are dropped; of two equal names the first counts.
   public init(names: [String] = [], values: [Value] = []) {
     let count = min(names.count, values.count)
