@@ -1,5 +1,6 @@
 import CambiumEngine
 import CambiumKernel
+import CambiumModelFiles
 import CambiumModels
 import CambiumSystem
 
@@ -8,6 +9,9 @@ func promoteModel(development: String, production: String) throws(ToolError) -> 
   let new = try LoadedModel(path: development)
   var old: LoadedModel?
   if PlainFiles.names(inFolder: production) != nil { old = try LoadedModel(path: production) }
+  if let problem = XcodeFolder.problem(of: production, names: PlainFiles.names(inFolder: production)) {
+    throw .usage(problem)
+  }
   let step = AdditiveStep(from: old?.schema, to: new.schema)
   let changes = old.map { !SchemaDifference(from: $0.schema, to: new.schema).isEmpty } ?? true
   if step.isAllowed, changes { try write(new, to: production) }

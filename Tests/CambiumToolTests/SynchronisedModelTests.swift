@@ -97,6 +97,30 @@ import Testing
     #expect(try run("diff", production, model, "--sync").status == .damaged)
   }
 
+  /// A model written into a folder of versions would hide these.
+  @Test func promotionToAFolderOfVersions() throws {
+    let other = folder.path + "/Other.xcdatamodeld"
+    try FileManager.default.copyItem(atPath: model, toPath: other)
+    #expect(throws: ToolError.self) { try self.run("promote", self.model, other) }
+    #expect(!FileManager.default.fileExists(atPath: other + "/contents"))
+  }
+
+  /// A constraint that a subentity inherits forbids the same default twice, which is no fault of the versions.
+  @Test func pairsWithAnInheritedConstraint() throws {
+    let kind = #"<attribute name="kind" attributeType="Boolean" defaultValueString="YES"/>"#
+    func content(_ more: String) -> String {
+      """
+      <entity name="Trip">\(kind)\(more)<uniquenessConstraints><uniquenessConstraint><constraint value="kind"/>
+      </uniquenessConstraint></uniquenessConstraints></entity><entity name="Cruise" parentEntity="Trip"/>
+      """
+    }
+    for (version, more) in [("Trips", ""), ("Trips 2", Self.note), ("Trips 10", Self.note + Self.name)] {
+      try write(version, content(more))
+    }
+    let answer = try run("pairs", model)
+    #expect(answer.status == .success, "\(answer.text)")
+  }
+
   @Test func pairs() throws {
     try write(
       "Trips 3", #"<entity name="Trip" versionHashModifier="x">\#(Self.name)\#(Self.note)</entity>"#)
