@@ -37,7 +37,7 @@ extension ContextUndoManager {
   public var undoMenuItemTitle: String { undoMenuTitle(forUndoActionName: undoActionName) }
   /// The text of a menu's item: "Redo Move Flight".
   public var redoMenuItemTitle: String { redoMenuTitle(forUndoActionName: redoActionName) }
-  /// The title of a menu item that redoes an action.
+  /// The title of a menu item that undoes an action.
   public func undoMenuTitle(forUndoActionName name: String) -> String { name.isEmpty ? "Undo" : "Undo \(name)" }
   /// The title of a menu item that redoes an action.
   public func redoMenuTitle(forUndoActionName name: String) -> String { name.isEmpty ? "Redo" : "Redo \(name)" }

@@ -8,34 +8,34 @@
   public protocol KeyedCollection: NSObject {
     /// The elements, in their order if they have one.
     var keyedElements: [Any] { get }
-    /// A collection of the same kind.
-    static func keyedCollection(of values: [Any]) -> Any
+    /// A collection of the same kind, of the values that its elements have, `nil` where one has none.
+    static func keyedCollection(of values: [Any?]) -> Any
   }
 
   extension NSArray: KeyedCollection {
     /// The elements.
     public var keyedElements: [Any] { (0..<count).map { object(at: $0) } }
-    /// An `NSArray`.
-    public static func keyedCollection(of values: [Any]) -> Any { NSArray(array: values) }
+    /// An `NSArray`, with `NSNull` for none.
+    public static func keyedCollection(of values: [Any?]) -> Any { NSArray(array: values.map { $0 ?? NSNull() }) }
   }
 
   extension NSSet: KeyedCollection {
     /// The elements.
     public var keyedElements: [Any] { allObjects }
-    /// An `NSSet`.
-    public static func keyedCollection(of values: [Any]) -> Any { NSSet(array: values) }
+    /// An `NSSet`, which leaves out where there is none.
+    public static func keyedCollection(of values: [Any?]) -> Any { NSSet(array: values.compactMap { $0 }) }
   }
 
   extension NSOrderedSet: KeyedCollection {
     /// The elements.
     public var keyedElements: [Any] { array }
-    /// An `NSOrderedSet`.
-    public static func keyedCollection(of values: [Any]) -> Any { NSOrderedSet(array: values) }
+    /// An `NSOrderedSet`, which leaves out where there is none.
+    public static func keyedCollection(of values: [Any?]) -> Any { NSOrderedSet(array: values.compactMap { $0 }) }
   }
 
   extension KeyedCollection {
-    /// The values of the elements, in a collection of the same kind; `NSNull` for none in an array. Elements may be
-    /// managed objects and dictionaries; `self` is the element.
+    /// The values of the elements, in a collection of the same kind. Where an element has no value, an array has
+    /// `NSNull`, and a set has nothing. Elements may be managed objects and dictionaries; `self` is the element.
     public func value(forKey key: String) -> Any? { value(forKeyPath: key) }
 
     /// The values of the elements at the end of a key path, as ``value(forKey:)`` gives them, or what an operator makes
@@ -44,7 +44,7 @@
     public func value(forKeyPath keyPath: String) -> Any? {
       let elements = keyedElements
       guard keyPath.hasPrefix("@") else {
-        return Self.keyedCollection(of: elements.map { Self.value(of: $0, keyPath) ?? NSNull() })
+        return Self.keyedCollection(of: elements.map { Self.value(of: $0, keyPath) })
       }
       let parts = keyPath.split(separator: ".", maxSplits: 1).map { String($0) }
       if parts.count == 1 { return keyPath == "@count" ? NSNumber(value: elements.count) : nil }

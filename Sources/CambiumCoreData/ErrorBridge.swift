@@ -19,6 +19,7 @@ extension CambiumError: CustomNSError {
     var result: [String: Any] = [NSLocalizedDescriptionKey: message]
     if !detailedErrors.isEmpty { result[NSDetailedErrorsKey] = detailedErrors.map { $0 as NSError } }
     if let key { result[NSValidationKeyErrorKey] = key }
+    if let validationValue { result[NSValidationValueErrorKey] = foundationValue(validationValue) }
     if let objectID { result[NSValidationObjectErrorKey] = objectID }
     if !affectedObjectIDs.isEmpty { result[NSAffectedObjectsErrorKey] = affectedObjectIDs }
     if let storeURL { result[NSAffectedStoresErrorKey] = [storeURL] }

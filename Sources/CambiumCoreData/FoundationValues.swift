@@ -45,8 +45,16 @@ private func number(_ value: NSNumber) -> Any {
 }
 
 extension ManagedObject {
-  /// Sets a property to an object of Foundation's: numbers and text, sets and arrays of objects, `NSNull` for none.
-  public func setValue(_ value: NSObject?, forKey key: String) { setValue(swiftValue(value) as Any?, forKey: key) }
+  /// Sets a property to an object of Foundation's: numbers and text, sets and arrays of objects, `NSNull` for none. A
+  /// transformable attribute gets the object itself.
+  public func setValue(_ value: NSObject?, forKey key: String) {
+    setValue(settableValue(value, forKey: key), forKey: key)
+  }
+
+  /// A value as it is set: an object of Foundation's as Swift's value, unless a transformer takes the object.
+  func settableValue(_ value: Any?, forKey key: String) -> Any? {
+    isTransformable(key) && !(value is NSNull) ? value : swiftValue(value)
+  }
 }
 
 #if !canImport(Darwin)

@@ -37,13 +37,30 @@ extension ManagedObject {
 
   private func isOrderedRelationship(_ key: String) -> Bool { entity.relationshipsByName[key]?.isOrdered ?? false }
 
-  private func isTransformable(_ key: String) -> Bool { entity.attributesByName[key]?.attributeType == .transformable }
+  func isTransformable(_ key: String) -> Bool { entity.attributesByName[key]?.attributeType == .transformable }
 
   /// The value at the end of a key path, as ``value(forKey:)`` gives values.
+  ///
+  /// A path through a to-many relationship gives the values of its objects: an `NSOrderedSet` if the relationship is
+  /// ordered, otherwise an `NSSet`. An object without a value adds nothing.
   public func value(forKeyPath keyPath: String) -> Any? {
-    guard keyPath.contains(".") else { return value(forKey: keyPath) }
-    return ownValue(forKeyPath: keyPath).map { foundationValue($0) }
+    guard let dot = keyPath.firstIndex(of: ".") else { return value(forKey: keyPath) }
+    let (key, rest) = (String(keyPath[..<dot]), String(keyPath[keyPath.index(after: dot)...]))
+    // Operators, elements of composites, and paths of more components than are followed go to the object itself.
+    guard let relationship = entity.relationshipsByName[key], !keyPath.contains("@"), dots(in: keyPath) < 100 else {
+      return ownValue(forKeyPath: keyPath).map { foundationValue($0) }
+    }
+    switch ownValue(forKey: key) {
+    case let object as ManagedObject: return object.value(forKeyPath: rest)
+    case let objects as [ManagedObject] where relationship.isOrdered:
+      return NSOrderedSet(array: objects.compactMap { $0.value(forKeyPath: rest) })
+    case let objects as [ManagedObject]: return NSSet(array: objects.compactMap { $0.value(forKeyPath: rest) })
+    case let objects as Set<ManagedObject>: return NSSet(array: objects.compactMap { $0.value(forKeyPath: rest) })
+    default: return nil
+    }
   }
+
+  private func dots(in keyPath: String) -> Int { keyPath.utf8.reduce(0) { $1 == UInt8(ascii: ".") ? $0 + 1 : $0 } }
 
   /// The value of a property as ``value(forKey:)`` gives it.
   public func primitiveValue(forKey key: String) -> Any? { value(forKey: key) }
@@ -64,7 +81,9 @@ extension ManagedObject {
 
   /// Sets several properties; `NSNull` for none.
   public func setValuesForKeys(_ keyedValues: [String: Any]) {
-    for (key, value) in keyedValues.sorted(by: { $0.key < $1.key }) { setValue(swiftValue(value) as Any?, forKey: key) }
+    for (key, value) in keyedValues.sorted(by: { $0.key < $1.key }) {
+      setValue(settableValue(value, forKey: key), forKey: key)
+    }
   }
 }
 

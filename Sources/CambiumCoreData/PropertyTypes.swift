@@ -32,9 +32,13 @@ extension URL: ManagedDefault {
 extension ManagedObject {
   // MARK: Relationships
 
-  /// A to-many relationship as `NSSet`, an ordered one as `NSOrderedSet`.
+  /// A to-many relationship as `NSSet`, an ordered one as `NSOrderedSet`; the collection that a transformable attribute
+  /// has.
   public subscript<Objects: ManagedCollection>(managed key: String) -> Objects? {
-    get { objects(forKey: key).flatMap { Objects.collection(of: $0) as? Objects } }
+    get {
+      if isTransformable(key) { return ownValue(forKey: key) as? Objects }
+      return objects(forKey: key).flatMap { Objects.collection(of: $0) as? Objects }
+    }
     set { setValue(newValue as? NSObject, forKey: key) }
   }
 

@@ -52,7 +52,8 @@ enum ValueArchive {
 
   /// Reads an archive that this process or an earlier one has made.
   ///
-  /// - Parameter classes: Those that are allowed, with their subclasses; `nil` for all.
+  /// - Parameter classes: Those that the value may have, with their subclasses; `nil` for all. Objects within the value
+  ///   may have ``usualClasses`` as well.
   /// - Throws: ``CambiumError/Code/fileReadCorruptFile`` for other data, and if the archive has an object of a class
   ///   that the program does not have, or that is not allowed.
   static func value(of data: Data, classes: [AnyClass]?) throws -> Any {
@@ -69,7 +70,7 @@ enum ValueArchive {
           "the archive has an object of the class '\(name)', which the program does not have; keep the class, or "
             + "make its replacement known by NSKeyedUnarchiver.setClass(_:forClassName:)")
       }
-      if let classes, !classes.contains(where: { isClass(known, $0) }) {
+      if let classes, !(classes + usualClasses).contains(where: { isClass(known, $0) }) {
         throw corrupt("the archive has an object of the class '\(name)', which the transformer does not allow")
       }
       found.append(known)
@@ -84,6 +85,10 @@ enum ValueArchive {
       : reader.decodeObject(of: found + usualClasses, forKey: NSKeyedArchiveRootObjectKey)
     if let error = reader.error { throw corrupt("the archive cannot be read: \(error)") }
     guard let value else { throw corrupt("the archive has no value") }
+    if let classes, let object = value as? NSObject, !classes.contains(where: { object.isKind(of: $0) }) {
+      throw corrupt(
+        "the archive has an object of the class '\(type(of: object))', which the transformer does not allow")
+    }
     return value
   }
 

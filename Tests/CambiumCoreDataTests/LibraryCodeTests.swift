@@ -133,7 +133,17 @@ enum LibraryStack {
     #expect((published?.array as? [LibraryBook])?.map { $0.title } == ["3", "1"])
     #expect((published?.firstObject as? LibraryBook)?.title == "3")
     #expect(author.value(forKeyPath: "books.@sum.copies") as? Int64 == 6)
-    #expect((author.value(forKeyPath: "books.copies") as? [Int64])?.reduce(0, +) == 6)
+    #expect((author.value(forKeyPath: "books.copies") as? Set<Int64>) == [1, 2, 3])
+    #expect((author.value(forKeyPath: "books.copies") as? NSSet)?.count == 3)
+    books[1].title = nil
+    #expect(author.value(forKeyPath: "books.title") as? Set<String> == ["1", "3"])
+    #expect((author.books as NSSet).value(forKey: "title") as? Set<String> == ["1", "3"])
+    #expect((author.value(forKeyPath: "published.title") as? NSOrderedSet)?.array as? [String] == ["3", "1"])
+    // A path through an object to a relationship, and through two relationships.
+    #expect((books[0].value(forKeyPath: "author.published") as? NSOrderedSet)?.count == 2)
+    #expect(books[0].value(forKeyPath: "author.books.copies") as? Set<Int64> == [1, 2, 3])
+    #expect(author.value(forKeyPath: "books.author.name") as? NSSet == NSSet())
+    #expect(books[0].value(forKeyPath: "author.books.@count") as? Int == 3)
     author.setValue(NSSet(array: [books[0]]), forKey: "books")
     #expect(author.books.count == 1 && books[1].author == nil)
   }

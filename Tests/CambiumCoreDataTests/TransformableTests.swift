@@ -7,10 +7,17 @@ import Testing
 final class TintColor: NSObject, NSSecureCoding {
   static var supportsSecureCoding: Bool { true }
   let red: Double
+  let mixed: NSDate?
 
-  init(red: Double) { self.red = red }
-  init?(coder: NSCoder) { red = coder.decodeDouble(forKey: "red") }
-  func encode(with coder: NSCoder) { coder.encode(red, forKey: "red") }
+  init(red: Double, mixed: NSDate? = nil) { (self.red, self.mixed) = (red, mixed) }
+  init?(coder: NSCoder) {
+    red = coder.decodeDouble(forKey: "red")
+    mixed = coder.decodeObject(of: NSDate.self, forKey: "mixed")
+  }
+  func encode(with coder: NSCoder) {
+    coder.encode(red, forKey: "red")
+    coder.encode(mixed, forKey: "mixed")
+  }
   override func isEqual(_ object: Any?) -> Bool { (object as? TintColor)?.red == red }
 }
 
@@ -119,6 +126,38 @@ final class PaintJob: NSManagedObject {
     let data = try #require(secure.reverseTransformedValue(["a"]) as? Data)
     #expect(secure.transformedValue(data) as? [String] == ["a"])
     #expect(secure.transformedValue(Data([1])) == nil && secure.reverseTransformedValue(TintColor(red: 1)) == nil)
+  }
+
+  /// Objects within an object of the application's may be of the usual classes.
+  @Test func archivesOfObjectsInObjects() throws {
+    let context = try context()
+    let job = PaintJob(context: context)
+    job.color = TintColor(red: 0.25, mixed: NSDate(timeIntervalSinceReferenceDate: 5))
+    try context.save()
+    context.refreshAllObjects()
+    #expect(job.color?.red == 0.25 && job.color?.mixed == NSDate(timeIntervalSinceReferenceDate: 5))
+    // At the top, the transformer's classes alone.
+    let words = try #require(AttributeTransformers.transformer(forName: "NSSecureUnarchiveFromData"))
+    let color = try #require(AttributeTransformers.transformer(forName: "TintColorTransformer"))
+    let archive = try words.data(from: NSDate())
+    #expect(throws: CambiumError.self) { try color.value(from: archive) }
+  }
+
+  /// A transformable attribute keeps an object of Foundation's as it is.
+  @Test func collectionsOfFoundation() throws {
+    let context = try context()
+    let job = PaintJob(context: context)
+    job.setValue(NSDictionary(dictionary: [1: "a"]), forKey: "anything")
+    job.setValue(NSSet(array: ["a", "b"]), forKey: "old")
+    job.setValuesForKeys(["sizes": NSNull(), "words": ["x"]])
+    #expect((job.value(forKey: "anything") as? NSDictionary)?.object(forKey: NSNumber(value: 1)) as? String == "a")
+    try context.save()
+    context.refreshAllObjects()
+    #expect((job.value(forKey: "anything") as? NSDictionary)?.object(forKey: NSNumber(value: 1)) as? String == "a")
+    #expect(job.value(forKey: "old") as? NSSet == NSSet(array: ["a", "b"]))
+    let set: NSSet? = job[managed: "old"]
+    #expect(set == NSSet(array: ["a", "b"]))
+    #expect(job.sizes == nil && job.words == ["x"])
   }
 
   /// What Foundation's archivers would end the process for is refused, and the error says what to do.

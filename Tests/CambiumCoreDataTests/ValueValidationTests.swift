@@ -105,6 +105,24 @@ import Testing
     #expect(both?.detailedErrors.last?.underlyingErrors.first as? Refused == Refused(name: "-1"))
   }
 
+  @Test func errorsHaveTheValue() throws {
+    let book = NSEntityDescription()
+    book.name = "Book"
+    let title = FlightLog.attribute("title", .stringAttributeType)
+    title.setValidationPredicates([NSPredicate(format: "length < 4")], withValidationWarnings: ["long"])
+    book.properties = [title]
+    let model = NSManagedObjectModel()
+    model.entities = [book]
+    let container = NSPersistentContainer(name: "Books", managedObjectModel: model)
+    container.persistentStoreDescriptions = [NSPersistentStoreDescription(type: .inMemory)]
+    try container.loadPersistentStores()
+    let context = container.viewContext
+    NSManagedObject(entity: book, insertInto: context).setValue("Emma", forKey: "title")
+    let error = #expect(throws: (any Error).self) { try context.save() } as NSError?
+    #expect(error?.userInfo[NSValidationValueErrorKey] as? String == "Emma")
+    #expect(error?.userInfo[NSValidationKeyErrorKey] as? String == "title")
+  }
+
   @Test func oneValueIsValidatedByPointer() throws {
     let tag = Tag(context: try context())
     var value: AnyObject? = "  ash" as NSString
