@@ -13,9 +13,9 @@ import CambiumKernel
 /// Values are compared as a predicate's `==` does; null finds the rows that have none. Rows with equal values come in the
 /// order of their making.
 public final class IndexLookup {
-  private let view: EntityView
+  let view: EntityView
   private let plan: EntityPlan
-  private let maker: KeyMaker
+  let maker: KeyMaker
   private let includesSubentities: Bool
   // Exclusive access is not checked at run time, since the checks would be a good part of a search.
   @exclusivity(unchecked) private var encoder: KeyEncoder
@@ -147,17 +147,19 @@ public final class IndexLookup {
     return value.isNumeric && type.isNumeric ? type.sameNumber(value) : type.coerce(value)
   }
 
+  /// Returns a cursor on the index that sees what the view sees.
+  private func currentCursor() throws(EngineError) -> Cursor {
+    let now = try view.settle()
+    if let known = cursor, stamp == now || isPlanted(.lookupKeepsOldCursor) { return known }
+    let cursor = try storing { () throws(StoreError) in try view.trees.cursor(maker.tree) }
+    self.cursor = cursor
+    stamp = now
+    return cursor
+  }
+
   /// Tells `body` the rows of the entries whose keys begin with what was encoded.
   private func eachID(_ body: (UInt64) throws(EngineError) -> Bool) throws(EngineError) {
-    let now = try view.settle()
-    let cursor: Cursor
-    if let known = self.cursor, stamp == now || isPlanted(.lookupKeepsOldCursor) {
-      cursor = known
-    } else {
-      cursor = try storing { () throws(StoreError) in try view.trees.cursor(maker.tree) }
-      self.cursor = cursor
-      stamp = now
-    }
+    let cursor = try currentCursor()
     isSearching = true
     defer { isSearching = false }
     try encoder.withBytes { (prefix) throws(EngineError) in
@@ -170,6 +172,38 @@ public final class IndexLookup {
         more = try storing { () throws(StoreError) in try cursor.next() }
       }
     }
+  }
+
+  /// Calls `body` with the row of every entry from the key `start` up to, not including, `end`, until it answers false.
+  func eachID(
+    from start: [UInt8], to end: [UInt8]?, _ body: (UInt64) throws(EngineError) -> Bool
+  ) throws(EngineError) {
+    if isSearching {
+      throw .misuse("what a lookup lends a row to uses the lookup again: make another one for that")
+    }
+    let cursor = try currentCursor()
+    isSearching = true
+    defer { isSearching = false }
+    var more = try storing { () throws(StoreError) in try cursor.seek(start) }
+    while more {
+      let key = cursor.key
+      if let end, !key.lexicographicallyPrecedes(end) { return }
+      let (id, _) = try storing { () throws(StoreError) in try KeyDecoder.rowID(atEndOf: key) }
+      if try !body(id) { return }
+      more = try storing { () throws(StoreError) in try cursor.next() }
+    }
+  }
+
+  /// Lends `body` a row if it is of the lookup's entity. Returns whether to go on.
+  func lend(
+    _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> Bool
+  ) throws(EngineError) -> Bool {
+    var goOn = true
+    try view.lendRow(plan.rows, id) { (row) throws(EngineError) in
+      if plan.sharesRows, !view.isMember(row.reference.entity, plan, includesSubentities) { return }
+      goOn = try body(row)
+    }
+    return goOn
   }
 
   private func holds<V: RandomAccessCollection>(
