@@ -80,6 +80,13 @@ final class PageCache: @unchecked Sendable {
   /// For who has the lock.
   private var table: FrameTable { tables[tables.count - 1] }
 
+  /// The length of the queue of frames whose names were cleared, with the part of it that is done.
+  var retiredCount: Int {
+    lock.lock()
+    defer { lock.unlock() }
+    return retired.count
+  }
+
   /// How many frames there are, loose ones aside.
   var frameCount: Int {
     lock.lock()
@@ -418,23 +425,21 @@ final class PageCache: @unchecked Sendable {
 
   /// A frame whose name was cleared so long ago that no read knows it; nil if there is none.
   private func takeRetired() -> Frame? {
-    var tries = 0
-    while tries < 16, retiredHead < retired.count, slots.isQuiet(since: retired[retiredHead].epoch) {
-      let frame = retired[retiredHead].frame
-      if frame.isHeld {
-        // To the end of the queue: by the next time its cursor may have moved on.
-        retired.append(retired[retiredHead])
-        retiredHead += 1
-        tries += 1
-        continue
-      }
+    for _ in 0..<min(16, retired.count - retiredHead) {
+      let entry = retired[retiredHead]
+      guard slots.isQuiet(since: entry.epoch) else { return nil }
       retiredHead += 1
       if retiredHead > 64 {
         retired.removeFirst(retiredHead)
         retiredHead = 0
       }
-      frame.dropHints()
-      return frame
+      if entry.frame.isHeld {
+        // To the end of the queue: by the next time its cursor may have moved on.
+        retired.append(entry)
+        continue
+      }
+      entry.frame.dropHints()
+      return entry.frame
     }
     return nil
   }

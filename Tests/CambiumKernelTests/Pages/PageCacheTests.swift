@@ -48,6 +48,26 @@ import Testing
     #expect(cache.frameCount < 200, "frames whose pages are gone are used again")
   }
 
+  /// Frames that cursors hold wait in a queue. They must not make it longer each time somebody looks for a free frame.
+  @Test func heldFramesDoNotFillTheQueue() throws {
+    let cache = PageCache(
+      device: MemoryDevice(lock: ThreadLock()), environment: TestEnvironment(), pageSize: 512,
+      bytes: FrameMemory.stride(512) * 4, storeSeed: 7)
+    let bytes = page(1)
+    func insert(_ number: Int) -> PageRef {
+      let ref = PageRef(address: UInt64(number + 1) * 512, length: 512, checksum: UInt64(number))
+      bytes.withUnsafeBytes { b in if let base = b.baseAddress { cache.insert(ref, base) } }
+      return ref
+    }
+    let slot = cache.slots.enter(0)
+    let held = (0..<cache.capacity).map { insert($0) }
+    for ref in held { cache.hold(try cache.page(ref, tree: Self.tree, level: 0)) }
+    cache.slots.leave(slot)
+    cache.drop(held)
+    for number in 100..<1_100 { _ = insert(number) }
+    #expect(cache.retiredCount < 100)
+  }
+
   /// Pages that are given up serve others, but not while somebody reads them; a pass over what is not there leaves no trace.
   @Test func whatIsDroppedServesOthers() throws {
     let device = MemoryDevice(lock: ThreadLock())
