@@ -50,17 +50,21 @@ struct Arena: ~Copyable {
     return allocateChunk(size)
   }
 
-  /// `count` bytes that begin with a cache line.
+  /// `count` bytes that begin with a cache line. A machine of 32 bits is taken to have none, and little memory.
   mutating func allocateLines(_ count: Int) -> UnsafeMutableRawPointer {
-    let line = 64
-    if let p = next {
-      let off = Int(bitPattern: p) & (line - 1)
-      if off != 0, line - off <= left {
-        next = p + (line - off)
-        left -= line - off
+    #if _pointerBitWidth(_64)
+      let line = 64
+      if let p = next {
+        let off = Int(bitPattern: p) & (line - 1)
+        if off != 0, line - off <= left {
+          next = p + (line - off)
+          left -= line - off
+        }
       }
-    }
-    return allocate(roundUp(count, to: line))
+      return allocate(roundUp(count, to: line))
+    #else
+      return allocate(count)
+    #endif
   }
 
   @inline(never)

@@ -16,6 +16,8 @@ import Synchronization
 //     | (word) | child     | separators (u64)  | (Atomic words)     | separator's key       |
 //     +--------+-----------+-------------------+--------------------+-----------------------+
 //
+// On a machine of 32 bits the words of a slot take four bytes, and there are no cache lines.
+//
 // Slots are filled in the order in which entries come and never emptied; the order says which of them, in which
 // succession, hold the keys. So an entry is added by writing a slot that nobody looks at yet and then storing the new
 // order: a reader goes by the old order or by the new one, and both are whole.
@@ -68,8 +70,11 @@ struct DeltaOrder {
   }
 }
 
+/// The bytes of a word that leads to a child or to a change.
+@inline(__always) private var wordBytes: Int { MemoryLayout<UInt>.size }
+
 struct DeltaLeaf: DeltaAddress {
-  static let size = 32 + DeltaOrder.room * 16
+  static let size = 32 + DeltaOrder.room * (8 + wordBytes)
 
   let p: UnsafeMutableRawPointer
 
@@ -97,7 +102,7 @@ struct DeltaLeaf: DeltaAddress {
   func head(_ slot: Int) -> UInt64 { UnsafeRawPointer(p).load(fromByteOffset: 32 &+ slot &* 8, as: UInt64.self) }
   @inline(__always)
   func change(_ slot: Int) -> UnsafeMutablePointer<Atomic<UInt>> {
-    (p + (32 &+ DeltaOrder.room &* 8 &+ slot &* 8)).assumingMemoryBound(to: Atomic<UInt>.self)
+    (p + (32 &+ DeltaOrder.room &* 8 &+ slot &* wordBytes)).assumingMemoryBound(to: Atomic<UInt>.self)
   }
   @inline(__always)
   func node(_ slot: Int) -> DeltaNode? { DeltaNode(word: change(slot).pointee.load(ordering: .acquiring)) }
@@ -125,7 +130,7 @@ struct DeltaLeaf: DeltaAddress {
 }
 
 struct DeltaInner {
-  static let size = 16 + DeltaOrder.room * 24
+  static let size = 16 + DeltaOrder.room * (8 + 2 * wordBytes)
   /// Words that lead to an inner node, and not to a leaf, have this bit.
   static let tag: UInt = 1
 
@@ -155,7 +160,7 @@ struct DeltaInner {
   /// A child; that of slot -1 is the leftmost, which has no separator.
   @inline(__always)
   func child(_ slot: Int) -> UnsafeMutablePointer<Atomic<UInt>> {
-    let offset = slot < 0 ? 8 : 16 &+ DeltaOrder.room &* 8 &+ slot &* 8
+    let offset = slot < 0 ? 8 : 16 &+ DeltaOrder.room &* 8 &+ slot &* wordBytes
     return (p + offset).assumingMemoryBound(to: Atomic<UInt>.self)
   }
   /// The slot of the child of a rank: one more children than separators.
@@ -165,13 +170,15 @@ struct DeltaInner {
   @inline(__always)
   func separator(_ slot: Int) -> DeltaNode? {
     DeltaNode(
-      word: UnsafeRawPointer(p).load(fromByteOffset: 16 &+ DeltaOrder.room &* 16 &+ slot &* 8, as: UInt.self))
+      word: UnsafeRawPointer(p).load(
+        fromByteOffset: 16 &+ DeltaOrder.room &* (8 &+ wordBytes) &+ slot &* wordBytes, as: UInt.self))
   }
 
   /// Fills a slot that no order names yet.
   func fill(_ slot: Int, head: UInt64, separator: UInt, child word: UInt) {
     p.storeBytes(of: head, toByteOffset: 16 &+ slot &* 8, as: UInt64.self)
-    p.storeBytes(of: separator, toByteOffset: 16 &+ DeltaOrder.room &* 16 &+ slot &* 8, as: UInt.self)
+    p.storeBytes(
+      of: separator, toByteOffset: 16 &+ DeltaOrder.room &* (8 &+ wordBytes) &+ slot &* wordBytes, as: UInt.self)
     child(slot).initialize(to: Atomic(word))
   }
 
