@@ -71,7 +71,11 @@ extension Store {
   }
 
   /// Changes that take more memory are not tried to be put into one record.
-  var largestOfRecords: Int { options.maxRecordBytes * 4 }
+  var largestOfRecords: Int {
+    // On a machine of 32 bits, four times the option may be more than `Int` holds.
+    let (bytes, isTooMuch) = options.maxRecordBytes.multipliedReportingOverflow(by: 4)
+    return isTooMuch ? .max : bytes
+  }
 
   /// Commits `t` by one record; answers false, having done nothing, if that is not possible.
   private func commitByRecord(_ t: WriteTransaction, _ sequence: UInt64) throws(StoreError) -> Bool {

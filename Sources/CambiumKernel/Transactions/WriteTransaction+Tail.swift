@@ -74,7 +74,7 @@ extension WriteTransaction {
 
   /// Changes in memory take so many bytes before a tail begins: unless there is little memory for changes, the transaction is too large
   /// for a record of the log then, and all it changes goes into pages when it commits anyway.
-  private var leastBeforeTail: Int { min(core.options.maxRecordBytes * 4, core.options.deltaBytes / 4) }
+  private var leastBeforeTail: Int { min(core.largestOfRecords, core.options.deltaBytes / 4) }
 
   /// A tail of so many bytes is taken into pages: what fits the processor's caches, and makes threads beside worth while.
   private var mostTailBytes: Int { min(4 << 20, core.options.deltaBytes / 4) }

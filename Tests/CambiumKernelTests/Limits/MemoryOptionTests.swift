@@ -52,6 +52,20 @@ struct MemoryOptionTests {
   }
 
   /// A store with other pages opens with the options of a small one if its pages fit, and says what it needs if not.
+  /// Four times the longest record must not overflow.
+  @Test func theLargestOptionsAreNoMoreThanThereIs() throws {
+    var options = StoreOptions()
+    options.maxRecordBytes = .max
+    options.deltaBytes = .max
+    options.logBytes = .max
+    options.logValueLimit = .max
+    options.spareBytes = .max
+    let store = try Store.create(on: MemoryDevice(), environment: TestEnvironment(), options: options)
+    try Self.fill(store, 500)
+    try Self.expectRows(store, 500)
+    try store.close()
+  }
+
   @Test(arguments: [4096, 8192, 65536]) func storesOfOtherOptionsOpenOrSayWhatTheyNeed(_ pageSize: Int) throws {
     let device = MemoryDevice()
     let environment = TestEnvironment(seed: 2)

@@ -71,7 +71,7 @@ struct RelatedConditions {
     _ predicate: Predicate
   ) -> (relationship: RelationshipSchema, condition: Predicate, least: Int)? {
     guard case .comparison(let c) = predicate, c.modifier == .direct, case .constant(let value) = c.right,
-      let number = value.exactInteger, number >= 0, number < 1 << 31,
+      let number = value.exactInteger, 0..<Int64(Int32.max) ~= number,
       case .aggregate(.count, .subquery(.keyPath(let path), let name, let condition), path: nil) = c.left
     else { return nil }
     let least: Int64
