@@ -43,7 +43,9 @@ public enum EngineError: Error, Sendable {
 
 extension EngineError: CustomStringConvertible {
   /// One sentence for the developer.
-  @_optimize(none)
+  #if !hasFeature(Embedded)
+    @_optimize(none)
+  #endif
   public var description: String {
     switch self {
     case .store(let error): return error.description

@@ -36,6 +36,11 @@ public struct PredicateError: Error, Equatable, Sendable, CustomStringConvertibl
     self.advice = advice
   }
 
+  #if CAMBIUM_NO_PREDICATES
+    /// The error of a program that was compiled without the code of predicates.
+    static let leftOut = PredicateError(.unsupported, "", "the program was compiled with CAMBIUM_NO_PREDICATES")
+  #endif
+
   /// One sentence for the developer.
   public var description: String {
     let place = position.map { " at byte \($0)" } ?? ""

@@ -1,6 +1,8 @@
 extension SchemaError: CustomStringConvertible {
   /// One sentence for the developer.
-  @_optimize(none)
+  #if !hasFeature(Embedded)
+    @_optimize(none)
+  #endif
   public var description: String {
     switch self {
     case .invalidName(let name, let place, let reason): return "\(place): the name '\(name)' cannot be used: \(reason)"

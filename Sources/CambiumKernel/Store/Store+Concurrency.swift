@@ -5,9 +5,13 @@ extension Store {
   static func threadCount(
     _ device: any StorageDevice, _ environment: any StoreEnvironment, _ options: StoreOptions
   ) -> Int {
-    if device.isForOneThread { return 1 }
-    let most = options.maximumThreads
-    return max(1, min(most <= 0 ? Int.max : most, environment.processorCount()))
+    #if hasFeature(Embedded)
+      return 1
+    #else
+      if device.isForOneThread { return 1 }
+      let most = options.maximumThreads
+      return max(1, min(most <= 0 ? Int.max : most, environment.processorCount()))
+    #endif
   }
 
   /// Calls `work` with each number below `count`, several at a time on threads of the host's, in order where there is one

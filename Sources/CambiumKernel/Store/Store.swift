@@ -12,8 +12,13 @@ public final class Store: @unchecked Sendable {
   // `@unchecked`: guarded in the two ways that are said above.
   let device: any StorageDevice
   let environment: any StoreEnvironment
-  /// How many threads the work of one call may be divided among: see ``StoreOptions/maximumThreads``.
-  public let threadCount: Int
+  #if hasFeature(Embedded)
+    /// Always 1, so that the compiler leaves out the code that divides work among threads.
+    public var threadCount: Int { 1 }
+  #else
+    /// How many threads the work of one call may be divided among: see ``StoreOptions/maximumThreads``.
+    public let threadCount: Int
+  #endif
   let options: StoreOptions
   /// Whether the store was opened for reading only.
   public var isReadOnly: Bool { options.isReadOnly }
@@ -102,8 +107,13 @@ public final class Store: @unchecked Sendable {
   var spareBytes: UInt64
   /// How often a commit has looked.
   @exclusivity(unchecked) var roomLooks: UInt64 = 0
-  /// What this store keeps track of if it shares the file with stores of other processes. Set while opening only.
-  var share: StoreShare?
+  #if hasFeature(Embedded)
+    /// Always nil, so that the compiler leaves out the code that shares files between processes.
+    var share: StoreShare? { nil }
+  #else
+    /// What this store keeps track of if it shares the file with stores of other processes. Set while opening only.
+    var share: StoreShare?
+  #endif
   /// How often the store has been suspended.
   let suspensions = Atomic<Int>(0)
   /// What the last step of a checkpoint met when a commit took it further; the next step tries again.
@@ -119,7 +129,10 @@ public final class Store: @unchecked Sendable {
   ) {
     self.device = device
     self.environment = environment
-    threadCount = Self.threadCount(device, environment, options)
+    let threads = Self.threadCount(device, environment, options)
+    #if !hasFeature(Embedded)
+      threadCount = threads
+    #endif
     self.options = options
     self.superblock = superblock
     uuid = superblock.uuid
@@ -143,7 +156,7 @@ public final class Store: @unchecked Sendable {
     recordBuilder = LogRecordBuilder(
       isStrict: options.durability == .strict, capacity: min(4096, options.bufferLength))
     let pieceSize = max(options.bufferLength, Int(superblock.pageSize))
-    let isHelped = threadCount > 1 && device.allowsConcurrentWrites
+    let isHelped = threads > 1 && device.allowsConcurrentWrites
     pageWriter = SegmentWriter(
       space: space, kind: .pages, bufferSize: pieceSize, alignment: alignment,
       beginsSyncs: options.durability != .none,

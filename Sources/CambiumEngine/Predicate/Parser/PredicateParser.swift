@@ -14,10 +14,14 @@ extension Predicate {
   ///
   /// - Throws: ``PredicateError`` with the position of the first mistake. Linear in the length of the text.
   public init(format: String, arguments: [PredicateArgument] = []) throws(PredicateError) {
-    let text = Array(format.utf8)
-    var lexer = PredicateLexer(text)
-    var parser = PredicateParser(text: text, tokens: try lexer.tokens(), arguments: arguments)
-    self = try parser.parse()
+    #if CAMBIUM_NO_PREDICATES
+      throw .leftOut
+    #else
+      let text = Array(format.utf8)
+      var lexer = PredicateLexer(text)
+      var parser = PredicateParser(text: text, tokens: try lexer.tokens(), arguments: arguments)
+      self = try parser.parse()
+    #endif
   }
 }
 
@@ -26,10 +30,14 @@ extension Expression {
   ///
   /// - Throws: ``PredicateError`` with the position of the first mistake.
   public init(format: String, arguments: [PredicateArgument] = []) throws(PredicateError) {
-    let text = Array(format.utf8)
-    var lexer = PredicateLexer(text)
-    var parser = PredicateParser(text: text, tokens: try lexer.tokens(), arguments: arguments)
-    self = try parser.parseExpression()
+    #if CAMBIUM_NO_PREDICATES
+      throw .leftOut
+    #else
+      let text = Array(format.utf8)
+      var lexer = PredicateLexer(text)
+      var parser = PredicateParser(text: text, tokens: try lexer.tokens(), arguments: arguments)
+      self = try parser.parseExpression()
+    #endif
   }
 }
 

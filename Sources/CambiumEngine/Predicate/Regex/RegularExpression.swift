@@ -23,12 +23,16 @@ struct RegularExpression: Sendable {
   ///
   /// - Throws: ``PredicateError`` of kind `syntax` or `unsupported`, or `tooDeep` for a pattern too large.
   init(_ pattern: String, _ options: ComparisonOptions) throws(PredicateError) {
-    var parser = RegexParser(pattern, options)
-    var maker = Maker()
-    try maker.add(try parser.parse())
-    maker.steps.append(.match)
-    steps = maker.steps
-    sets = maker.sets
+    #if CAMBIUM_NO_PREDICATES
+      throw .leftOut
+    #else
+      var parser = RegexParser(pattern, options)
+      var maker = Maker()
+      try maker.add(try parser.parse())
+      maker.steps.append(.match)
+      steps = maker.steps
+      sets = maker.sets
+    #endif
   }
 
   // MARK: Making

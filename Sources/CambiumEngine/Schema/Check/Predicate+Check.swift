@@ -17,7 +17,11 @@ extension Predicate {
   ///
   /// - Throws: ``PredicateError`` without position: an unknown key path, a type mismatch, a part that is not supported.
   public func check(against schema: Schema, entity: UInt32) throws(PredicateError) -> Predicate {
-    try PredicateChecker(schema: schema, entity: entity).check(self, depth: 0)
+    #if CAMBIUM_NO_PREDICATES
+      throw .leftOut
+    #else
+      return try PredicateChecker(schema: schema, entity: entity).check(self, depth: 0)
+    #endif
   }
 }
 

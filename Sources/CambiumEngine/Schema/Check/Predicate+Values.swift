@@ -14,11 +14,15 @@ extension Predicate {
         "values of type \(attribute.type.name) are not looked into; check them in the application")
     default: break
     }
-    let result = try PredicateChecker(valuesOf: attribute).check(self, depth: 0)
-    if let variable = try result.variableNames().first {
-      throw PredicateError(.unboundVariable, "$" + variable, "a condition on values has no variables")
-    }
-    return result
+    #if CAMBIUM_NO_PREDICATES
+      throw .leftOut
+    #else
+      let result = try PredicateChecker(valuesOf: attribute).check(self, depth: 0)
+      if let variable = try result.variableNames().first {
+        throw PredicateError(.unboundVariable, "$" + variable, "a condition on values has no variables")
+      }
+      return result
+    #endif
   }
 
   /// Whether a value, which is not null, meets a predicate that ``check(valuesOf:)`` has given.

@@ -5,47 +5,53 @@ extension Store {
   static func openShared(
     on device: any StorageDevice, locks: any StoreLocks, environment: any StoreEnvironment, options: StoreOptions
   ) throws(StoreError) -> Store {
-    do throws(StoreError) {
-      return try openBesideOthers(on: device, locks: locks, environment: environment, options: options)
-    } catch {
-      // The caller may keep the device.
-      locks.giveUp(StoreLockPlace.all)
-      throw error
-    }
+    #if hasFeature(Embedded)
+      throw .misuse("a program without an operating system does not share its file: let the device have no locks")
+    #else
+      do throws(StoreError) {
+        return try openBesideOthers(on: device, locks: locks, environment: environment, options: options)
+      } catch {
+        // The caller may keep the device.
+        locks.giveUp(StoreLockPlace.all)
+        throw error
+      }
+    #endif
   }
 
-  private static func openBesideOthers(
-    on device: any StorageDevice, locks: any StoreLocks, environment: any StoreEnvironment, options: StoreOptions
-  ) throws(StoreError) -> Store {
-    let share = StoreShare(
-      locks: locks, process: environment.processIdentifier(), seed: environment.randomBits())
-    try announce(locks, options)
-    let loaded: Loaded
-    if options.isReadOnly {
-      loaded = try loadBesideOthers(on: device, environment: environment, options: options) {
-        (generation) throws(StoreError) in
-        if try locks.tryLock(.shared, StoreLockPlace.pin(generation)) { share.lockedPins.insert(generation) }
+  #if !hasFeature(Embedded)
+    private static func openBesideOthers(
+      on device: any StorageDevice, locks: any StoreLocks, environment: any StoreEnvironment, options: StoreOptions
+    ) throws(StoreError) -> Store {
+      let share = StoreShare(
+        locks: locks, process: environment.processIdentifier(), seed: environment.randomBits())
+      try announce(locks, options)
+      let loaded: Loaded
+      if options.isReadOnly {
+        loaded = try loadBesideOthers(on: device, environment: environment, options: options) {
+          (generation) throws(StoreError) in
+          if try locks.tryLock(.shared, StoreLockPlace.pin(generation)) { share.lockedPins.insert(generation) }
+        }
+        loaded.store.share = share
+        loaded.store.unlockIdlePins(share, but: nil)
+      } else {
+        var limit = options.turnTimeoutMilliseconds
+        try locks.waitForLock(StoreLockPlace.turn, limit: &limit)
+        loaded = try load(on: device, environment: environment, options: options, use: .opening)
+        loaded.store.share = share
       }
-      loaded.store.share = share
-      loaded.store.unlockIdlePins(share, but: nil)
-    } else {
-      var limit = options.turnTimeoutMilliseconds
-      try locks.waitForLock(StoreLockPlace.turn, limit: &limit)
-      loaded = try load(on: device, environment: environment, options: options, use: .opening)
-      loaded.store.share = share
+      let store = loaded.store
+      store.deviceGivenUp = false
+      loaded.adoptWriters(pages: store.pageWriter, values: store.valueWriter)
+      if options.isReadOnly { return store }
+      // Other writers, if there are any, find another session then, and read everything anew: a recovery is no different
+      // to them from a checkpoint. Opening proves what was read by writing it again, which nothing less would do after a
+      // process whose sync failed.
+      try store.takeIntoUse(loaded)
+      guard try locks.tryLock(.shared, StoreLockPlace.writers) else { throw .busy }
+      try locks.unlock(StoreLockPlace.turn)
+      return store
     }
-    let store = loaded.store
-    store.deviceGivenUp = false
-    loaded.adoptWriters(pages: store.pageWriter, values: store.valueWriter)
-    if options.isReadOnly { return store }
-    // Other writers, if there are any, find another session then, and read everything anew: a recovery is no different
-    // to them from a checkpoint. Opening proves what was read by writing it again, which nothing less would do after a
-    // process whose sync failed.
-    try store.takeIntoUse(loaded)
-    guard try locks.tryLock(.shared, StoreLockPlace.writers) else { throw .busy }
-    try locks.unlock(StoreLockPlace.turn)
-    return store
-  }
+  #endif
 
   /// Takes the locks that say how this store uses the file, and sees whether those of others go together with that.
   static func announce(_ locks: any StoreLocks, _ options: StoreOptions) throws(StoreError) {
