@@ -35,6 +35,10 @@ import Testing
       "class A<B, C: D> { let b = C.init(context: c) }",
       "class A<B, C: D> { let b = C.init(entity: C.entity(), insertInto: c) }"
     ),
+    (
+      "func f<T: P>() { Self.create(context: c); T.findOrInsert(context: c, id: 1) }",
+      "func f<T: P>() { Self.create(context: c); T.findOrInsert(context: c, id: 1) }"
+    ),
     ("let a = Item(context: c), b = D(context: c)", "let a = Item(context: c), b = D(context: c)"),
     ("convenience init(x: X) { self.init(context: c) }", "convenience init(x: X) { self.init(context: c) }"),
     (

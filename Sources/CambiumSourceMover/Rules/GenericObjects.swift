@@ -14,14 +14,15 @@ enum GenericObjects {
     }
   }
 
-  /// `T`, `Self`, `Self.Item` or `T.Item` before a bracket, also before `.init`.
+  /// `T`, `Self`, `Self.Item` or `T.Item` before a bracket, also before `.init`. The last part begins with a capital
+  /// letter, because `Self.create(context: context)` calls a method.
   private static func type(before bracket: Int, _ generic: Set<String>, _ source: SourceText) -> String? {
     var last = bracket - 1
     if source[last]?.isWord("init") == true, source[last - 1]?.isMark(".") == true { last -= 2 }
     var first = last
-    while source[first]?.kind == .word, source[first - 1]?.isMark(".") == true { first -= 1 + 1 }
+    while source[first]?.kind == .word, source[first - 1]?.isMark(".") == true { first -= 2 }
     guard first >= 0, first <= last, let root = source[first], root.kind == .word, generic.contains(root.text),
-      source[first - 1]?.isWord("func") != true
+      source[first - 1]?.isWord("func") != true, source[last]?.text.first?.isUppercase == true
     else { return nil }
     return source.text(tokens: first...last)
   }
