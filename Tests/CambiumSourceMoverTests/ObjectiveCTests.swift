@@ -32,8 +32,19 @@ import Testing
     let text = "@objc protocol P {\n  @objc optional func f()\n  @objc optional var x: Int { get }\n}"
     #expect(body(text) == text)
     #expect(left(text) == ["2: protocol P"])
-    #expect(body("@objc protocol P { func f() }") == "protocol P { func f() }")
   }
+
+  /// A `weak` property may have the type of a protocol with `@objc`.
+  @Test(arguments: [
+    ("@objc protocol P { func f() }", "protocol P: AnyObject { func f() }"),
+    ("@objc(EditorDelegate) public protocol P {}", "public protocol P: AnyObject {}"),
+    ("@objc protocol P<Item> { associatedtype Item }", "protocol P<Item>: AnyObject { associatedtype Item }"),
+    ("@objc protocol P: Q, R where A == B {}", "protocol P: Q, R, AnyObject where A == B {}"),
+    ("@objc protocol P: AnyObject {}", "protocol P: AnyObject {}"),
+    ("@objc protocol P: Q, class {}", "protocol P: Q, class {}"),
+    ("@objc protocol P: NSObjectProtocol {}", "protocol P: NSObjectProtocol {}"),
+  ])
+  func protocolsStayBoundToClasses(text: String, result: String) { #expect(body(text) == result) }
 
   @Test func otherNamesInTheModelAreReported() {
     #expect(left("@objc(Entry) class Item: NSManagedObject {}") == ["2: @objc(Entry)"])

@@ -1,5 +1,8 @@
 /// Removes `@objc`, `@objcMembers` and `@nonobjc`: managed objects are no objects of Objective-C, and off Apple
 /// platforms there are none. Methods that `#selector` names, and protocols with optional requirements, keep them.
+///
+/// A protocol with `@objc` is for classes alone. Without the attribute it has to inherit from `AnyObject`, so that a
+/// `weak` property may have its type.
 enum ObjectiveCAttributes {
   static func run(_ move: inout FileMove) {
     let source = move.source
@@ -16,6 +19,7 @@ enum ObjectiveCAttributes {
       if name == "@objc", isKept(introducer, &move) { continue }
       move.remove(index...end)
       if name == "@objc", source[introducer]?.text == "class" { checkName(index...end, introducer, &move) }
+      if name == "@objc", source[introducer]?.text == "protocol" { bindToClasses(introducer, &move) }
       // Without Objective-C it says nothing.
       let head = DeclarationHead(source, introducer: introducer)
       if name == "@objc", let dynamic = head.modifiers.first(where: { source.tokens[$0].text == "dynamic" }) {
@@ -81,6 +85,19 @@ enum ObjectiveCAttributes {
       return DeclarationHead(source, introducer: introducer).modifiers.contains { source.tokens[$0].text == "optional" }
     default: return false
     }
+  }
+
+  /// Makes a protocol inherit from `AnyObject`, unless it is for classes alone already.
+  private static func bindToClasses(_ introducer: Int, _ move: inout FileMove) {
+    let source = move.source
+    guard let scope = move.structure.scopes.first(where: { $0.head.introducer == introducer }),
+      !scope.inherited.contains(where: { ["AnyObject", "class", "NSObjectProtocol"].contains($0) })
+    else { return }
+    // Primary associated types stand between the name and the colon.
+    let last = scope.inheritance?.upperBound ?? source.afterGenericArguments(scope.nameToken + 1) - 1
+    guard let token = source[last] else { return }
+    move.insert(scope.inheritance == nil ? ": AnyObject" : ", AnyObject", at: token.range.upperBound)
+    move.note("protocol \(scope.name) inherits from AnyObject", at: source.tokens[introducer].range.lowerBound)
   }
 
   /// A class that has another name in Objective-C: the model may have that name.
