@@ -46,4 +46,18 @@ import Testing
     #expect(left("do {} catch let e as NSError, B.c { }") == ["2: catch let e as NSError"])
     #expect(left("let x = saveError as? NSError") == ["2: saveError as? NSError"])
   }
+
+  @Test(arguments: [
+    ("do {} catch let error as CocoaError where error.code == x { }", ["2: error as CocoaError"]),
+    ("if (error as? CocoaError)?.code == .fileNoSuchFile {}", ["2: error as? CocoaError"]),
+    ("let a = 1\nlet b = f() as! Foundation.CocoaError", ["3: ) as! Foundation.CocoaError"]),
+    ("if error is CocoaError {}", ["2: error is CocoaError"]),
+    ("do {} catch is CocoaError {}", ["2: catch is CocoaError"]),
+    ("do {} catch CocoaError.fileNoSuchFile {}", []),
+    ("let a = b as? CocoaError.Code", []),
+  ])
+  func castsToCocoaErrorAreReported(text: String, findings: [String]) {
+    #expect(body(text) == text)
+    #expect(left(text) == findings)
+  }
 }

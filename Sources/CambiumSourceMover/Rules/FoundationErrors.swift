@@ -1,5 +1,5 @@
 /// Replaces `catch let error as NSError` with a cast of the caught error. Off Apple platforms the pattern compiles, and
-/// the program crashes when it catches an error.
+/// the program crashes when it catches an error. Casts to `CocoaError` are reported, because they fail there.
 enum FoundationErrors {
   static func run(_ move: inout FileMove) {
     let source = move.source
@@ -8,7 +8,19 @@ enum FoundationErrors {
       if token.isWord("catch") { rewriteCatch(index, &move) }
       if token.isWord("as") { rewriteCast(index, &move) }
       if token.isWord("is"), source[index + 1]?.isWord("NSError") == true { move.find(pattern, index...(index + 1)) }
+      if token.isWord("as") || token.isWord("is") { reportCocoaError(index, &move) }
     }
+  }
+
+  /// `catch let error as CocoaError`, `error as? CocoaError` and `error is CocoaError`.
+  private static func reportCocoaError(_ index: Int, _ move: inout FileMove) {
+    let source = move.source
+    var last = index + 1
+    if let mark = source[last], mark.isMark("?") || mark.isMark("!") { last += 1 }
+    if source[last]?.isWord("Foundation") == true, source[last + 1]?.isMark(".") == true { last += 2 }
+    // `as? CocoaError.Code` casts a code.
+    guard source[last]?.isWord("CocoaError") == true, source[last + 1]?.isMark(".") != true else { return }
+    move.find(cocoaError, max(index - 1, 0)...last)
   }
 
   /// `catch let name as NSError`, with or without a condition.
@@ -94,6 +106,9 @@ enum FoundationErrors {
   private static let pattern = Cause(
     "a pattern 'as NSError' matches no error of Swift off Apple platforms, or crashes there",
     "match the error, then write 'let error = error as NSError'")
+  private static let cocoaError = Cause(
+    "a cast to CocoaError matches no error off Apple platforms",
+    "match 'catch CocoaError.x', or cast to NSError and compare codes")
   private static let cast = Cause(
     "'as? NSError' of an error of Swift is nil off Apple platforms", "write 'as NSError?'")
 }
