@@ -83,6 +83,41 @@ import Testing
     #expect(left(text) == ["11: removeObserver(self"])
   }
 
+  /// The class observes, and an extension of it ends that.
+  @Test func removalsElsewhereAreReported() {
+    let observer = """
+      import CoreData
+      class Stack {
+        func f() { center.addObserver(self, selector: #selector(didSave), name: n, object: nil) }
+        @objc func didSave() {}
+      }
+
+      """
+    let removal = "extension Stack {\n  func g() { center.removeObserver(self) }\n}"
+    #expect(moved(observer + removal).findings.map { "\($0.line): \($0.text)" } == ["7: removeObserver(self"])
+    // A file of its own, with and without Core Data.
+    #expect(left(removal, beside: [observer]) == ["3: removeObserver(self"])
+    let alone = moved(removal, beside: [observer])
+    #expect(alone.findings.map { "\($0.line): \($0.text)" } == ["2: removeObserver(self"])
+    #expect(alone.text == removal && alone.changes.isEmpty)
+    // Another type, and a class that keeps its selector because its file has no Core Data.
+    #expect(left(removal.replacing("Stack", with: "Other"), beside: [observer]).isEmpty)
+    #expect(left(removal, beside: [observer.replacing("CoreData", with: "Foundation")]).isEmpty)
+  }
+
+  /// The closure gets a `Notification`.
+  @Test func methodsWithAnObjectOfFoundationStay() {
+    let text = """
+      class A {
+        func f() { c.addObserver(self, selector: #selector(g(_:)), name: n, object: nil) }
+        @objc func g(_ note: NSNotification) {}
+        deinit { c.removeObserver(self) }
+      }
+      """
+    #expect(body(text) == text)
+    #expect(left(text) == ["3: #selector(g(_:))", "4: func g"])
+  }
+
   /// Whose method is not known.
   @Test func otherObserversStay() {
     let text = "class A { func f() { c.addObserver(self, selector: #selector(B.g), name: n, object: nil) } }"

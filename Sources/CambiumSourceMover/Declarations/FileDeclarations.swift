@@ -24,6 +24,8 @@ struct FileDeclarations {
   var managedProperties: [String: [String: String]] = [:]
   /// The methods that `#selector` names.
   var selectors: Set<String> = []
+  /// The types that observe notifications with closures once they are moved.
+  var observers: Set<String> = []
   /// What classes and their extensions validate, by class.
   var validations: [String: Validation] = [:]
   /// The class methods for key-value observing, by class.
@@ -67,6 +69,9 @@ struct FileDeclarations {
     }
     // A selector that becomes a closure needs no method of Objective-C.
     let replaced = ObserverSelectors.calls(in: structure).map { $0.tokens }
+    for call in replaced {
+      if let type = structure.innermostType(around: call.lowerBound) { observers.insert(type.lastName) }
+    }
     for (index, token) in source.tokens.enumerated() {
       if token.text == "#selector", !replaced.contains(where: { $0.contains(index) }), let open = source[index + 1],
         open.isOpen("("), let end = open.partner

@@ -7,6 +7,8 @@ package struct Folder {
   private(set) var enums: [String: FileDeclarations.DeclaredEnum] = [:]
   private(set) var types: Set<String> = []
   private(set) var selectors: Set<String> = []
+  /// The types that observe notifications with closures once they are moved.
+  private(set) var observers: Set<String> = []
   private(set) var managedProperties: [String: [String: String]] = [:]
   /// Whether a source imports Core Data, or CambiumCoreData.
   private(set) var hasCoreData = false
@@ -28,6 +30,7 @@ package struct Folder {
   /// Reads the declarations of the files, each a text.
   package init(_ files: [String], model: ModelDocument? = nil) {
     var classes: [FileDeclarations.DeclaredClass] = []
+    var observing: [(file: String, types: Set<String>)] = []
     for file in files {
       let declarations = FileDeclarations(SourceStructure(SourceText(file)))
       classes += declarations.classes
@@ -35,6 +38,7 @@ package struct Folder {
       for declared in declarations.enums where enums[declared.name] == nil { enums[declared.name] = declared }
       types.formUnion(declarations.types)
       selectors.formUnion(declarations.selectors)
+      if !declarations.observers.isEmpty { observing.append((file, declarations.observers)) }
       for (name, validation) in declarations.validations {
         validations[name, default: FileDeclarations.Validation()].merge(validation)
       }
@@ -69,6 +73,10 @@ package struct Folder {
       for type in properties.values {
         if let name = ManagedType(resolved(type)).elementName, isRawEnum(name) { storedEnums.insert(name) }
       }
+    }
+    // A file without Core Data keeps its calls.
+    for (file, types) in observing where CoreDataNames.isMentioned(in: FileMove(file, in: self)) {
+      observers.formUnion(types)
     }
   }
 

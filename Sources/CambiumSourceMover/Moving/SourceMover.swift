@@ -2,10 +2,14 @@
 package enum SourceMover {
   /// Rewrites a source of a folder.
   ///
-  /// A source without Core Data stays as it is. A source that was moved before does not change.
+  /// A source without Core Data stays as it is, and only observations that other sources began are reported. A source
+  /// that was moved before does not change.
   package static func move(_ text: String, in folder: Folder) -> MovedSource {
     var move = FileMove(text, in: folder)
-    guard CoreDataNames.isMentioned(in: move) else { return MovedSource(text: text) }
+    guard CoreDataNames.isMentioned(in: move) else {
+      ObserverSelectors.reportRemovals(&move)
+      return move.result()
+    }
     ManagedProperties.run(&move)
     GeneratedMethods.run(&move)
     ObserverSelectors.run(&move)

@@ -14,16 +14,20 @@ enum ObserverSelectors {
 
   static func run(_ move: inout FileMove) {
     let source = move.source
-    var types: Set<Int> = []
     for call in calls(in: move.structure) {
       move.replace(
         call.tokens, with: call.replacement,
         as: "addObserver with #selector(\(call.method)) -> addObserver with a closure")
       if let statement = call.statement { move.insert("_ = ", at: source.tokens[statement].range.lowerBound) }
-      if let type = move.structure.innermostType(around: call.tokens.lowerBound) { types.insert(type.open) }
     }
+    reportRemovals(&move)
+  }
+
+  /// Reports `removeObserver(self)` in a type that observes with a closure in this file or in another one.
+  static func reportRemovals(_ move: inout FileMove) {
+    let source = move.source
     for index in source.tokens.indices where source.tokens[index].isWord("removeObserver") {
-      guard let type = move.structure.innermostType(around: index), types.contains(type.open),
+      guard let type = move.structure.innermostType(around: index), move.folder.observers.contains(type.lastName),
         source[index + 1]?.isOpen("(") == true, source[index + 2]?.isWord("self") == true
       else { continue }
       move.find(removal, index...(index + 2))
@@ -74,7 +78,7 @@ enum ObserverSelectors {
   }
 
   /// The label of the one parameter of a method, `_` for none, or empty text without a parameter. `nil` if there is no
-  /// such method, or more than one.
+  /// such method, or more than one, or if it takes an `NSNotification`, which a closure does not get.
   private static func parameter(of method: String, _ structure: SourceStructure) -> String? {
     let source = structure.source
     let found = source.tokens.indices.filter {
@@ -82,9 +86,11 @@ enum ObserverSelectors {
         && structure.owner(of: $0) != nil
     }
     guard found.count == 1, let index = found.first else { return nil }
-    let labels = source.parameterLabels(at: index)
-    if labels.count == 1 { return labels[0] }
-    guard labels.isEmpty, let bracket = source.parameterBracket(at: index),
+    let parameters = source.parameters(at: index)
+    if parameters.count == 1 {
+      return ManagedType(parameters[0].type).base == "NSNotification" ? nil : parameters[0].label
+    }
+    guard parameters.isEmpty, let bracket = source.parameterBracket(at: index),
       source.tokens[bracket].partner == bracket + 1
     else { return nil }
     return ""
