@@ -176,5 +176,10 @@ import Testing
     #expect(left(conditional, beside: [declared]) == ["4: func willSave"])
     let line = "import CambiumCoreData\nclass A: NSManagedObject {}\nextension A { override func willSave() {} }"
     #expect(joined(line) == [line])
+    #expect(left(line) == ["4: func willSave"])
+    let behind = declared + "extension A {\n  override func willSave() {} ; func f() {}\n}"
+    #expect(joined(behind) == [behind])
+    #expect(left(behind) == ["5: func willSave"])
+    #expect(moved(behind).changes.isEmpty)
   }
 }

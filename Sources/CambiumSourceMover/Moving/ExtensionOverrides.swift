@@ -44,11 +44,7 @@ enum ExtensionOverrides {
       for index in structure.members(["func", "var"], of: scope) {
         let head = DeclarationHead(source, introducer: index)
         let words = head.modifiers.map { source.tokens[$0].text }
-        // Elsewhere it would be there under any condition.
-        guard words.contains("override"), !structure.isConditional(index, in: scope),
-          let end = end(of: index, structure),
-          let range = lines(from: head.start, to: end, source)
-        else { continue }
+        guard words.contains("override"), let range = lines(of: head, in: scope, structure) else { continue }
         var text = source.text(range)
         while text.last?.isNewline == true { text.removeLast() }
         if let access, !words.contains(where: { accessWords.contains($0) }) {
@@ -64,6 +60,15 @@ enum ExtensionOverrides {
   }
 
   private static let accessWords: Set<String> = ["public", "open", "package", "internal", "fileprivate", "private"]
+
+  /// The lines of a member of an extension that can go into the class, with the comments right above. `nil` if the
+  /// member stands under a condition, which the class does not have, or has no body, or shares a line with other code.
+  static func lines(of head: DeclarationHead, in scope: TypeScope, _ structure: SourceStructure) -> Range<Int>? {
+    guard !structure.isConditional(head.introducer, in: scope), let end = end(of: head.introducer, structure) else {
+      return nil
+    }
+    return lines(from: head.start, to: end, structure.source)
+  }
 
   /// The brace that ends the body of a function or of a computed property.
   private static func end(of introducer: Int, _ structure: SourceStructure) -> Int? {

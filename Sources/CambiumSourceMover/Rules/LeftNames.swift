@@ -72,7 +72,9 @@ enum LeftNames {
     let head = DeclarationHead(source, introducer: index)
     let isOverride = head.modifiers.contains { source.tokens[$0].text == "override" }
     if isOverride, owner.kind == "extension" {
-      guard move.folder.hasClass(owner.lastName), !move.structure.isConditional(index, in: owner) else {
+      guard move.folder.hasClass(owner.lastName),
+        ExtensionOverrides.lines(of: head, in: owner, move.structure) != nil
+      else {
         return move.find(overrideInExtension, index...(index + 1))
       }
       move.note(
