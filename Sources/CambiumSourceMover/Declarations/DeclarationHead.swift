@@ -19,6 +19,16 @@ struct DeclarationHead {
 
   func attribute(_ name: String) -> Attribute? { attributes.first { $0.name == name } }
 
+  /// The name that a managed property has in the model, if it has one of its own: `isDone` of `@objc(isDone)` and of
+  /// `@Managed("isDone")`.
+  func modelName(_ source: SourceText) -> String? {
+    if let name = attribute("@objc")?.arguments.flatMap({ source[$0 + 1] }), name.kind == .word { return name.text }
+    guard let open = attribute("@Managed")?.arguments, source[open + 1]?.isString == true, let name = source[open + 2],
+      name.kind == .characters
+    else { return nil }
+    return source.text(name.range)
+  }
+
   static let modifierWords: Set<String> = [
     "public", "open", "package", "internal", "fileprivate", "private", "final", "static", "class", "override",
     "mutating", "nonmutating", "nonisolated", "convenience", "required", "dynamic", "lazy", "weak", "unowned",

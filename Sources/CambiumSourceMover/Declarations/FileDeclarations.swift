@@ -12,6 +12,14 @@ struct FileDeclarations {
     var firstCase: String?
   }
 
+  /// A property with `@NSManaged` or `@Managed`.
+  struct ManagedProperty: Equatable {
+    /// The type as it is written.
+    var type: String
+    /// The name in the model: `isDone` of `@objc(isDone) @NSManaged var done: Bool`.
+    var key: String
+  }
+
   var classes: [DeclaredClass] = []
   var enums: [DeclaredEnum] = []
   /// The names of all types, without the types around them.
@@ -20,8 +28,8 @@ struct FileDeclarations {
   var aliases: [String: String] = [:]
   /// The types that extensions conform, and to what.
   var conformances: [String: [String]] = [:]
-  /// The types of properties with `@NSManaged` or `@Managed`, by class and property.
-  var managedProperties: [String: [String: String]] = [:]
+  /// The properties with `@NSManaged` or `@Managed`, by class and name in Swift.
+  var managedProperties: [String: [String: ManagedProperty]] = [:]
   /// The methods that `#selector` names.
   var selectors: Set<String> = []
   /// The types that observe notifications with closures once they are moved.
@@ -63,7 +71,8 @@ struct FileDeclarations {
         let head = DeclarationHead(source, introducer: index)
         guard head.attribute("@NSManaged") != nil || head.attribute("@Managed") != nil else { continue }
         for variable in source.variables(at: index) {
-          managedProperties[scope.lastName, default: [:]][variable.name] = source.text(tokens: variable.type)
+          managedProperties[scope.lastName, default: [:]][variable.name] = ManagedProperty(
+            type: source.text(tokens: variable.type), key: head.modelName(source) ?? variable.name)
         }
       }
     }

@@ -9,7 +9,7 @@ package struct Folder {
   private(set) var selectors: Set<String> = []
   /// The types that observe notifications with closures once they are moved.
   private(set) var observers: Set<String> = []
-  private(set) var managedProperties: [String: [String: String]] = [:]
+  private(set) var managedProperties: [String: [String: FileDeclarations.ManagedProperty]] = [:]
   /// Whether a source imports Core Data, or CambiumCoreData.
   private(set) var hasCoreData = false
   private var aliases: [String: String] = [:]
@@ -70,8 +70,8 @@ package struct Folder {
       if managedClasses.count == known { break }
     }
     for properties in managedProperties.values {
-      for type in properties.values {
-        if let name = ManagedType(resolved(type)).elementName, isRawEnum(name) { storedEnums.insert(name) }
+      for property in properties.values {
+        if let name = ManagedType(resolved(property.type)).elementName, isRawEnum(name) { storedEnums.insert(name) }
       }
     }
     // A file without Core Data keeps its calls.
@@ -108,8 +108,8 @@ package struct Folder {
       return (known.name, known.isOrdered)
     }
     let properties = managedProperties[className] ?? [:]
-    if let known = properties.first(where: { $0.key.capitalizedFirst == name }) {
-      let type = ManagedType(known.value)
+    if let known = properties.values.first(where: { $0.key.capitalizedFirst == name }) {
+      let type = ManagedType(known.type)
       return (known.key, type.base.contains("OrderedSet") || type.base.hasPrefix("[") ? true : false)
     }
     return (name.uncapitalizedFirst, nil)
@@ -141,10 +141,40 @@ package struct Folder {
   /// The name of a property of a class or its superclasses whose capitalized name is part of a method's name.
   func property(capitalized name: String, of className: String) -> String {
     for owner in [className] + superclasses(of: className) {
-      let names = Set((managedProperties[owner] ?? [:]).keys).union((properties[owner] ?? []))
+      let names = Set((managedProperties[owner] ?? [:]).values.map { $0.key }).union((properties[owner] ?? []))
       if let known = names.sorted().first(where: { $0.capitalizedFirst == name }) { return known }
     }
     return name.uncapitalizedFirst
+  }
+
+  /// The names in the model of properties that follow each other from a class on. Without a class, a property has the
+  /// name that all classes with such a property agree on.
+  func keys(_ names: [String], from className: String?) -> [String] {
+    var keys: [String] = []
+    var owner = className
+    for name in names {
+      let isAnyClass = className == nil && keys.isEmpty
+      let known = isAnyClass ? commonProperty(name) : owner.flatMap { managedProperty(name, of: $0) }
+      keys.append(known?.key ?? name)
+      owner = known.flatMap { ManagedType(resolved($0.type)).elementName }
+    }
+    return keys
+  }
+
+  /// A property that has one name in the model in all classes that have it. The type is empty if the classes differ.
+  private func commonProperty(_ name: String) -> FileDeclarations.ManagedProperty? {
+    let all = managedProperties.values.compactMap { $0[name] }
+    guard let first = all.first, all.allSatisfy({ $0.key == first.key }) else { return nil }
+    return FileDeclarations.ManagedProperty(
+      type: all.allSatisfy { $0.type == first.type } ? first.type : "", key: first.key)
+  }
+
+  /// A property of a class or its superclasses.
+  private func managedProperty(_ name: String, of className: String) -> FileDeclarations.ManagedProperty? {
+    for owner in [className] + superclasses(of: className) {
+      if let known = managedProperties[owner]?[name] { return known }
+    }
+    return nil
   }
 
   /// Whether the model says that a property is a relationship.

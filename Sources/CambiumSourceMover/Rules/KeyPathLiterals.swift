@@ -1,6 +1,7 @@
 /// Replaces `#keyPath(Item.list.name)` with `"list.name"`, and `NSStringFromSelector(#selector(getter: Item.name))`
 /// with `"name"`. Orders and expressions with Swift's key paths get a name as well, because the classes of moved
-/// sources do not list their key paths.
+/// sources do not list their key paths. The names are those of the model: a property with `@objc(isDone)` gives
+/// `"isDone"`.
 enum KeyPathLiterals {
   static func run(_ move: inout FileMove) {
     rewriteKeyPaths(&move)
@@ -12,14 +13,18 @@ enum KeyPathLiterals {
         move.find(unreadable, index...index)
         continue
       }
-      let keys = properties(names, move.folder)
+      let keys = keys(names, at: index, move)
       move.replace(index...close, with: "\"\(keys.joined(separator: "."))\"")
     }
     for index in source.tokens.indices where source.tokens[index].text == "#selector" {
       guard isLiteral(selector: index, source), let end = source[index - 1]?.partner,
         let close = source[index + 1]?.partner, let name = source[close - 1]
       else { continue }
-      move.replace((index - 2)...end, with: "\"\(name.text)\"")
+      // `getter: Item.name`.
+      let first = source[index + 3]?.isMark(":") == true ? index + 4 : index + 2
+      let names = first < close ? names(in: first..<close, source) : nil
+      let key = names.flatMap { keys($0, at: index, move).last } ?? name.text
+      move.replace((index - 2)...end, with: "\"\(key)\"")
     }
   }
 
@@ -35,7 +40,9 @@ enum KeyPathLiterals {
       else { continue }
       var names: [String] = []
       var next = index + 5
-      if source[next]?.isMark(".") == true { next += 1 }
+      // `\.name` leaves out the class.
+      let hasClass = source[next]?.isMark(".") != true
+      if !hasClass { next += 1 }
       while let name = source[next], name.kind == .word {
         names.append(name.text)
         next += 1
@@ -44,7 +51,7 @@ enum KeyPathLiterals {
         next += 1
       }
       guard let end = source[next], end.isMark(",") || end.isClose(")"), !names.isEmpty else { continue }
-      let keys = properties(names, move.folder)
+      let keys = hasClass ? keys(names, at: index, move) : move.folder.keys(names, from: nil)
       move.replace((index + 2)...(next - 1), with: "\(newLabel): \"\(keys.joined(separator: "."))\"")
     }
   }
@@ -75,8 +82,10 @@ enum KeyPathLiterals {
     return names.isEmpty || range.count % 2 == 0 ? nil : names
   }
 
-  /// Leaves out the types before the properties. The last name is a property in any case.
-  private static func properties(_ names: [String], _ folder: Folder) -> [String] {
+  /// The names in the model of the properties at the end of some names. The types before them are left out. The last
+  /// name is a property in any case.
+  private static func keys(_ names: [String], at place: Int, _ move: FileMove) -> [String] {
+    let folder = move.folder
     var first = 0
     while first < names.count - 1 {
       let name = names[first]
@@ -89,7 +98,11 @@ enum KeyPathLiterals {
       else { break }
       first += 1
     }
-    return Array(names[first...])
+    var className = first > 0 ? names[first - 1] : "self"
+    if className == "self" || className == "Self" {
+      className = move.structure.innermostType(around: place)?.lastName ?? ""
+    }
+    return folder.keys(Array(names[first...]), from: className)
   }
 
   private static let unreadable = Cause(

@@ -56,11 +56,7 @@ enum ManagedProperties {
     let type = ManagedType(folder.resolved(written))
     var arguments: [String] = []
     // The name in the model, if that is not the variable's.
-    if let key = head.attribute("@objc")?.arguments.flatMap({ source[$0 + 1] }), key.kind == .word,
-      key.text != variable.name
-    {
-      arguments.append("\"\(key.text)\"")
-    }
+    if let key = head.modelName(source), key != variable.name { arguments.append("\"\(key)\"") }
     var newType: String?
     if type.mark != "" {
       if ["NSObject", "AnyObject"].contains(type.base) { newType = "Any?" }
