@@ -95,6 +95,33 @@ import Testing
     #expect(SourceMover.move(source, in: Folder([source], model: model)).findings.isEmpty)
   }
 
+  /// Of an attribute that is a Date with "Use Scalar Type".
+  @Test func datesAsNumbersAreReported() throws {
+    let source = """
+      import CoreData
+      class A: NSManagedObject {
+        @NSManaged var created, size: TimeInterval
+        @objc(changed) @NSManaged var changedAt: Double
+        @NSManaged var length: Double
+        @NSManaged var added: Date
+      }
+      """
+    let written = moved(source)
+    #expect(written.findings.map { $0.text } == ["created, size: TimeInterval", "size: TimeInterval"])
+    #expect(written.findings.allSatisfy { $0.cause.remedy.hasPrefix("if the attribute is a Date") })
+    var entity = ModelDocument.Entity("A")
+    entity.attributes = [
+      ModelDocument.Attribute("created", .date), ModelDocument.Attribute("size", .double),
+      ModelDocument.Attribute("changed", .date), ModelDocument.Attribute("length", .double),
+      ModelDocument.Attribute("added", .date),
+    ]
+    var model = ModelDocument()
+    model.entities = [entity]
+    let known = SourceMover.move(source, in: Folder([source], model: model))
+    #expect(known.findings.map { "\($0.line)" } == ["3", "4"])
+    #expect(known.findings.allSatisfy { $0.cause.remedy == "declare the property as Date" })
+  }
+
   @Test func propertiesWithoutATypeAreReported() {
     #expect(left("class A: NSManagedObject { @NSManaged var x }") == ["2: @NSManaged var"])
   }

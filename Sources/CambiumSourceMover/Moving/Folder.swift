@@ -15,6 +15,8 @@ package struct Folder {
   private var aliases: [String: String] = [:]
   private var conformances: [String: [String]] = [:]
   private var relationships: [String: [String: ModelDocument.Relationship]] = [:]
+  /// The types of the attributes that the model has, by class.
+  private var attributeTypes: [String: [String: ModelDocument.AttributeType]] = [:]
   /// The properties that the model has, by class.
   private var properties: [String: Set<String>] = [:]
   /// The enumerations that are types of `@NSManaged` properties.
@@ -56,6 +58,7 @@ package struct Folder {
       managedClasses.insert(last)
       modelClasses.insert(last)
       properties[last, default: []].formUnion(entity.attributes.map { $0.name } + entity.relationships.map { $0.name })
+      for attribute in entity.attributes { attributeTypes[last, default: [:]][attribute.name] = attribute.type }
       for relationship in entity.relationships { relationships[last, default: [:]][relationship.name] = relationship }
     }
     // A class whose properties are managed is one, whatever its superclass is.
@@ -175,6 +178,11 @@ package struct Folder {
       if let known = managedProperties[owner]?[name] { return known }
     }
     return nil
+  }
+
+  /// The type of an attribute of a class in the model; `nil` if there is no model, or none with such an attribute.
+  func attributeType(_ attribute: String, of className: String) -> ModelDocument.AttributeType? {
+    attributeTypes[className]?[attribute]
   }
 
   /// Whether the model says that a property is a relationship.

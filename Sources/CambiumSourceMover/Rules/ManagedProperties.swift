@@ -61,7 +61,7 @@ enum ManagedProperties {
     if type.mark != "" {
       if ["NSObject", "AnyObject"].contains(type.base) { newType = "Any?" }
     } else if ManagedType.values.contains(type.base) {
-      // As it is.
+      reportInterval(variable, type, className, head, &move)
     } else if type.isDictionary {
       arguments.append("default: [:]")
     } else if type.isCollection {
@@ -84,6 +84,24 @@ enum ManagedProperties {
     return Form(arguments: text, type: newType ?? written, newType: newType)
   }
 
+  /// Reports a number that has the date of an attribute with "Use Scalar Type". `@Managed` would read 0 of it.
+  private static func reportInterval(
+    _ variable: SourceText.Variable, _ type: ManagedType, _ className: String, _ head: DeclarationHead,
+    _ move: inout FileMove
+  ) {
+    guard ["TimeInterval", "Double"].contains(type.base) else { return }
+    let place = variable.nameToken...variable.type.upperBound
+    switch move.folder.attributeType(head.modelName(move.source) ?? variable.name, of: className) {
+    case .date: move.find(dateAsNumber, place)
+    case nil where type.base == "TimeInterval": move.find(interval, place)
+    default: break
+    }
+  }
+
+  private static let dateAsNumber = Cause(
+    "a number that holds a date of the model reads 0", "declare the property as Date")
+  private static let interval = Cause(
+    "a TimeInterval may hold a date of the model, and then reads 0", "if the attribute is a Date, declare it as Date")
   private static let unreadable = Cause(
     "an @NSManaged property without a type that the tool can read", "write '@Managed var name: Type'")
   private static let unknownType = Cause(
