@@ -67,7 +67,7 @@ let package = Package(
     // Xcode's model files as documents, which tools read that have no use for a store; and the models of such
     // documents.
     .target(name: "CambiumModelFiles"),
-    .target(name: "CambiumGenerator", dependencies: ["CambiumModelFiles"]),
+    .target(name: "CambiumGenerator", dependencies: ["CambiumModelFiles", "CambiumSourceText"]),
     // Built for the machine that compiles: its tool has the generator alone, and neither kernel nor engine.
     .plugin(
       name: "CambiumGeneratePlugin", capability: .buildTool(), dependencies: ["CambiumGenerateTool"],
@@ -79,7 +79,7 @@ let package = Package(
     // tools.
     .macro(name: "CambiumMacros", dependencies: ["CambiumMacroSupport"]),
     .target(name: "CambiumMacroSupport", dependencies: ["CambiumSourceText"]),
-    // The lexer of the macros, and of the tool that rewrites sources.
+    // The lexer of the macros and of the tool that rewrites sources, and the words of Swift.
     .target(name: "CambiumSourceText"),
     // What rewrites a folder of Core Data sources.
     .target(name: "CambiumSourceMover", dependencies: ["CambiumModelFiles", "CambiumSourceText"]),

@@ -59,6 +59,30 @@ import Testing
       files[2].text.contains("func addToBooks(_ value: Book) { mutableSetValue(forKey: \"books\").add(value) }"))
   }
 
+  @Test func keywordsAreInBackticks() throws {
+    var entity = ModelDocument.Entity("Extension")
+    entity.className = "extension"
+    entity.attributes = [ModelDocument.Attribute("default", .string), ModelDocument.Attribute("operator", .integer16)]
+    var relationship = ModelDocument.Relationship("repeat", to: "Extension")
+    entity.relationships = [relationship]
+    relationship.name = "switch"
+    relationship.isToMany = true
+    entity.relationships.append(relationship)
+    var model = ModelDocument()
+    model.entities = [entity]
+    let files = GeneratedClasses.missing(in: Folder([], model: model), of: model)
+    #expect(files.map { $0.name } == ["extension+CoreDataClass.swift"])
+    for line in [
+      "public class `extension`: NSManagedObject {",
+      "public class func fetchRequest() -> NSFetchRequest<`extension`> {",
+      "return NSFetchRequest<`extension`>(entityName: \"Extension\")", "@Managed public var `default`: String?",
+      "@Managed public var `operator`: Int16", "@Managed public var `repeat`: `extension`?",
+      "@Managed public var `switch`: NSSet?",
+      "func addToSwitch(_ value: `extension`) { mutableSetValue(forKey: \"switch\").add(value) }",
+      "extension `extension`: Identifiable {",
+    ] { #expect(files[0].text.contains(line), "\(line)") }
+  }
+
   @Test func properties() throws {
     let declared =
       "import CoreData\npublic class Book: NSManagedObject {}\nclass Novel: Book {}\nclass Writer: NSManagedObject {}"

@@ -1,4 +1,5 @@
 import CambiumModelFiles
+import CambiumSourceText
 
 /// The facts about a version that the writers of all forms share.
 struct FormContext {
@@ -53,7 +54,7 @@ struct NameCheck {
     if !SwiftText.isIdentifier(name) {
       return Refusal(entity, nil, "'\(name)' cannot be the name of a \(what) in Swift", remedy)
     }
-    if SwiftText.keywords.contains(name) {
+    if Keywords.reserved.contains(name) {
       return Refusal(entity, nil, "'\(name)' is a word of Swift's, and no name of a \(what)", remedy)
     }
     if TypeNames.modules.contains(name) {

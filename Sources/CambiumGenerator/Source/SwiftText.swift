@@ -1,3 +1,5 @@
+import CambiumSourceText
+
 /// Makes pieces of Swift source of text that comes from a file, so that no text becomes code of another meaning.
 enum SwiftText {
   /// Returns a string literal that stands for the text. Anything that could end the literal or hide what follows is
@@ -52,7 +54,7 @@ enum SwiftText {
   }
 
   /// Returns a name as source: within backticks if it is a keyword. The name must be an identifier.
-  static func name(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
+  static func name(_ name: String) -> String { Keywords.escaped(name) }
 
   /// Whether a name is an identifier of Swift, keyword or not.
   static func isIdentifier(_ name: String) -> Bool {
@@ -81,14 +83,4 @@ enum SwiftText {
     }
     return result
   }
-
-  /// Words that need backticks as names of declarations.
-  static let keywords: Set<String> = [
-    "Any", "Protocol", "Self", "Type", "as", "associatedtype", "await", "break", "case", "catch", "class", "continue",
-    "default", "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for",
-    "func",
-    "guard", "if", "import", "in", "init", "inout", "internal", "is", "let", "nil", "operator", "precedencegroup",
-    "private", "protocol", "public", "repeat", "rethrows", "return", "self", "static", "struct", "subscript", "super",
-    "switch", "throw", "throws", "true", "try", "typealias", "var", "where", "while",
-  ]
 }

@@ -1,3 +1,5 @@
+import CambiumSourceText
+
 /// The name of a Swift type that comes from a file, such as `[String: Int]`, read so that it can be nothing but a type.
 struct SwiftTypeText {
   /// The type as source, without an optional's mark at the end.
@@ -74,7 +76,7 @@ struct SwiftTypeText {
         result.unicodeScalars.append(text[position])
         position += 1
       }
-      guard SwiftText.isIdentifier(result), result == "Any" || !SwiftText.keywords.contains(result) else { return nil }
+      guard SwiftText.isIdentifier(result), result == "Any" || !Keywords.reserved.contains(result) else { return nil }
       return result
     }
   }

@@ -1,4 +1,5 @@
 import CambiumModelFiles
+import CambiumSourceText
 
 /// The classes that Xcode generates of a model with every build, where no source shows them.
 ///
@@ -27,7 +28,7 @@ package struct GeneratedClasses {
       var writer = Writer(entity: entity, name: name, classes: classes)
       if !isDeclared {
         let parent = entity.parent.flatMap { classes[$0] } ?? "NSManagedObject"
-        writer.lines += ["public class \(name): \(parent) {", "}", ""]
+        writer.lines += ["public class \(Keywords.escaped(name)): \(Keywords.escaped(parent)) {", "}", ""]
       }
       writer.writeProperties()
       let text = (["import Foundation", "import CoreData", ""] + writer.lines).joined(separator: "\n") + "\n"
@@ -44,10 +45,17 @@ package struct GeneratedClasses {
 
   private struct Writer {
     let entity: ModelDocument.Entity
+    /// The class, as source.
     let name: String
     /// The classes by entity.
     let classes: [String: String]
     var lines: [String] = []
+
+    init(entity: ModelDocument.Entity, name: String, classes: [String: String]) {
+      self.entity = entity
+      self.name = Keywords.escaped(name)
+      self.classes = classes
+    }
 
     mutating func writeProperties() {
       lines += [
@@ -59,7 +67,7 @@ package struct GeneratedClasses {
         write(
           relationship.name,
           !relationship.isToMany
-            ? "\(classes[relationship.destination] ?? "NSManagedObject")?"
+            ? "\(destination(of: relationship))?"
             : relationship.isOrdered ? "NSOrderedSet?" : "NSSet?")
       }
       lines += ["", "}", ""]
@@ -69,11 +77,16 @@ package struct GeneratedClasses {
     }
 
     private mutating func write(_ name: String, _ type: String) {
-      lines.append("    @NSManaged public var \(name): \(type)")
+      lines.append("    @NSManaged public var \(Keywords.escaped(name)): \(type)")
+    }
+
+    /// The class of the destination, as source.
+    private func destination(of relationship: ModelDocument.Relationship) -> String {
+      classes[relationship.destination].map { Keywords.escaped($0) } ?? "NSManagedObject"
     }
 
     private mutating func writeMethods(of relationship: ModelDocument.Relationship) {
-      let destination = classes[relationship.destination] ?? "NSManagedObject"
+      let destination = destination(of: relationship)
       let plural = relationship.name.capitalizedFirst
       let collection = relationship.isOrdered ? "NSOrderedSet" : "NSSet"
       lines += ["// MARK: Generated accessors for \(relationship.name)", "extension \(name) {", ""]
