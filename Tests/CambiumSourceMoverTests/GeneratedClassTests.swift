@@ -59,6 +59,13 @@ import Testing
       files[2].text.contains("func addToBooks(_ value: Book) { mutableSetValue(forKey: \"books\").add(value) }"))
   }
 
+  /// A structure within another type is no class of managed objects.
+  @Test func otherTypesOfTheNameDoNotCount() throws {
+    let other = "import CoreData\nenum Response { struct Book {}; class Writer: Codable {} }\nclass Novel: Book {}"
+    let files = try missing([other])
+    #expect(files.map { $0.name } == ["Book+CoreDataClass.swift", "Writer+CoreDataClass.swift"])
+  }
+
   @Test func keywordsAreInBackticks() throws {
     var entity = ModelDocument.Entity("Extension")
     entity.className = "extension"

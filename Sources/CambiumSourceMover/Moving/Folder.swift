@@ -25,6 +25,8 @@ package struct Folder {
   private(set) var validations: [String: FileDeclarations.Validation] = [:]
   /// The classes that the folder declares, with their superclasses.
   private(set) var superclasses: [String: String] = [:]
+  /// The declared classes whose superclasses lead to `NSManagedObject`, or to a class of the model.
+  private(set) var declaredClasses: Set<String> = []
   private var observedKeys: [String: Set<String>] = [:]
   /// The classes that the model has, which are made if no source has them.
   private var modelClasses: Set<String> = []
@@ -63,15 +65,8 @@ package struct Folder {
     }
     // A class whose properties are managed is one, whatever its superclass is.
     for name in managedProperties.keys { managedClasses.insert(name) }
-    while true {
-      let known = managedClasses.count
-      for declared in classes {
-        if let superclass = declared.superclass, managedClasses.contains(superclass) {
-          managedClasses.insert(declared.name)
-        }
-      }
-      if managedClasses.count == known { break }
-    }
+    managedClasses.formUnion(Self.subclasses(of: managedClasses, in: classes))
+    declaredClasses = Self.subclasses(of: modelClasses.union(["NSManagedObject", "ManagedObject"]), in: classes)
     for properties in managedProperties.values {
       for property in properties.values {
         if let name = ManagedType(resolved(property.type)).elementName, isRawEnum(name) { storedEnums.insert(name) }
@@ -80,6 +75,22 @@ package struct Folder {
     // A file without Core Data keeps its calls.
     for (file, types) in observing where CoreDataNames.isMentioned(in: FileMove(file, in: self)) {
       observers.formUnion(types)
+    }
+  }
+
+  /// The declared classes whose superclasses lead to one of some classes.
+  private static func subclasses(
+    of classes: Set<String>, in declared: [FileDeclarations.DeclaredClass]
+  ) -> Set<String> {
+    var result: Set<String> = []
+    while true {
+      let known = result.count
+      for item in declared {
+        if let superclass = item.superclass, classes.contains(superclass) || result.contains(superclass) {
+          result.insert(item.name)
+        }
+      }
+      if result.count == known { return result }
     }
   }
 

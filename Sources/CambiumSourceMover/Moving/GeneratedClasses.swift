@@ -20,7 +20,7 @@ package struct GeneratedClasses {
     for entity in model.entities { classes[entity.name] = className(of: entity) }
     return model.entities.compactMap { entity in
       guard let name = classes[entity.name], name != "NSManagedObject" else { return nil }
-      let isDeclared = folder.types.contains(name)
+      let isDeclared = folder.declaredClasses.contains(name)
       let hasProperties = !entity.attributes.isEmpty || !entity.relationships.isEmpty
       if isDeclared && (!hasProperties || folder.managedProperties[name] != nil) {
         return nil
