@@ -5,23 +5,25 @@ import Testing
 
 /// The classes that Xcode generates with every build.
 @Suite struct GeneratedClassTests {
-  private func model() throws -> ModelDocument {
+  private func model(_ generation: String = "class") throws -> ModelDocument {
     let text = """
-      <model><entity name="Book" representedClassName="Book"><attribute name="title" attributeType="String"/>
+      <model><entity name="Book" representedClassName="Book" codeGenerationType="class">
+      <attribute name="title" attributeType="String"/>
       <attribute name="pages" optional="YES" attributeType="Integer 32"/>
       <relationship name="author" maxCount="1" destinationEntity="Author" inverseName="books" inverseEntity="Author"/>
       </entity>
-      <entity name="Novel" representedClassName="Novel" parentEntity="Book"/>
-      <entity name="Author" representedClassName="Writer">
+      <entity name="Novel" representedClassName="Novel" parentEntity="Book" codeGenerationType="class"/>
+      <entity name="Author" representedClassName="Writer" codeGenerationType="class">
       <relationship name="books" toMany="YES" destinationEntity="Book" inverseName="author" inverseEntity="Book"/>
       </entity>
       </model>
       """
-    return try ModelDocument(contents: Array(text.utf8))
+    let contents = text.replacing("codeGenerationType=\"class\"", with: "codeGenerationType=\"\(generation)\"")
+    return try ModelDocument(contents: Array(contents.utf8))
   }
 
-  private func missing(_ files: [String]) throws -> [GeneratedClasses.File] {
-    let model = try model()
+  private func missing(_ files: [String], _ generation: String = "class") throws -> [GeneratedClasses.File] {
+    let model = try model(generation)
     return GeneratedClasses.missing(in: Folder(files, model: model), of: model)
   }
 
@@ -59,6 +61,22 @@ import Testing
       files[2].text.contains("func addToBooks(_ value: Book) { mutableSetValue(forKey: \"books\").add(value) }"))
   }
 
+  /// Only the properties with "Category/Extension", and nothing with "Manual/None".
+  @Test func otherCodeGeneration() throws {
+    for files in [[], ["import CoreData\nclass Book: NSManagedObject {}"]] {
+      let made = try missing(files, "category")
+      #expect(made.map { $0.name } == ["Book+CoreDataProperties.swift", "Writer+CoreDataProperties.swift"])
+      #expect(made[0].text.contains("@Managed public var title: String?"))
+      #expect(!made[0].text.contains("public class Book"))
+      #expect(try missing(files, "").isEmpty)
+      #expect(try missing(files, "none").isEmpty)
+    }
+    // Without a class there is no place for an override.
+    let source = "import CoreData\nextension Book {\n  override func willSave() {}\n}"
+    let folder = Folder([source], model: try model("category"))
+    #expect(SourceMover.move(source, in: folder).findings.map { $0.text } == ["func willSave"])
+  }
+
   /// A structure within another type is no class of managed objects.
   @Test func otherTypesOfTheNameDoNotCount() throws {
     let other = "import CoreData\nenum Response { struct Book {}; class Writer: Codable {} }\nclass Novel: Book {}"
@@ -69,6 +87,7 @@ import Testing
   @Test func keywordsAreInBackticks() throws {
     var entity = ModelDocument.Entity("Extension")
     entity.className = "extension"
+    entity.codeGeneration = .classDefinition
     entity.attributes = [ModelDocument.Attribute("default", .string), ModelDocument.Attribute("operator", .integer16)]
     var relationship = ModelDocument.Relationship("repeat", to: "Extension")
     entity.relationships = [relationship]

@@ -97,7 +97,7 @@ import Testing
       "M.xcdatamodel/contents",
       """
       <model><entity name="B" representedClassName="B"><relationship name="other" destinationEntity="U" maxCount="1"/>
-      </entity><entity name="U" representedClassName="Unknown"/></model>
+      </entity><entity name="U" representedClassName="Unknown" codeGenerationType="class"/></model>
       """)
     let answer = try run("--model", folder.path + "/M.xcdatamodel", "--write")
     #expect(answer.status == .success)

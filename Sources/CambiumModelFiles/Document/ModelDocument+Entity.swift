@@ -1,4 +1,12 @@
 extension ModelDocument {
+  /// The sources that Xcode generates for an entity with every build, under the name that files have.
+  public enum CodeGeneration: String, CaseIterable, Sendable {
+    /// The class and its properties.
+    case classDefinition = "class"
+    /// The properties, in an extension of a class that the developer wrote.
+    case categoryExtension = "category"
+  }
+
   /// An entity.
   public struct Entity: Equatable, Sendable {
     /// The name, unique in the model.
@@ -9,6 +17,8 @@ extension ModelDocument {
     public var isAbstract = false
     /// The class of the objects, without a leading point; `nil` for `NSManagedObject`.
     public var className: String?
+    /// The sources that Xcode generates; `nil` for none.
+    public var codeGeneration: CodeGeneration?
     /// The renaming identifier: the entity's name in earlier versions.
     public var renamingIdentifier: String?
     /// The version hash modifier.

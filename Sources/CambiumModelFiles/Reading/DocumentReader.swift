@@ -45,6 +45,9 @@ struct DocumentReader {
       // A leading point stands for the application's own module.
       result.className = className.utf8.first == UInt8(ascii: ".") ? String(className.dropFirst()) : className
     }
+    result.codeGeneration = text("codeGenerationType", of: element).flatMap {
+      ModelDocument.CodeGeneration(rawValue: $0)
+    }
     result.renamingIdentifier = text("elementID", of: element)
     result.versionHashModifier = text("versionHashModifier", of: element)
     noteUnknown(

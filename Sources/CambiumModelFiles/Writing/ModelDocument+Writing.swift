@@ -41,7 +41,7 @@ extension ModelDocument {
         ("name", entity.name), ("representedClassName", entity.className ?? "NSManagedObject"),
         ("isAbstract", flag(entity.isAbstract)), ("parentEntity", entity.parent),
         ("elementID", entity.renamingIdentifier), ("versionHashModifier", entity.versionHashModifier),
-        ("syncable", "YES"),
+        ("syncable", "YES"), ("codeGenerationType", entity.codeGeneration?.rawValue),
       ]
     ) { writer in
       for attribute in entity.attributes { write(attribute, to: &writer) }

@@ -28,8 +28,10 @@ package struct Folder {
   /// The declared classes whose superclasses lead to `NSManagedObject`, or to a class of the model.
   private(set) var declaredClasses: Set<String> = []
   private var observedKeys: [String: Set<String>] = [:]
-  /// The classes that the model has, which are made if no source has them.
+  /// The classes that the model has.
   private var modelClasses: Set<String> = []
+  /// Those that Xcode generates. They are made if no source has them.
+  private var generatedClasses: Set<String> = []
 
   /// Reads the declarations of the files, each a text.
   package init(_ files: [String], model: ModelDocument? = nil) {
@@ -59,6 +61,7 @@ package struct Folder {
       let last = name.split(separator: ".").last.map { String($0) } ?? name
       managedClasses.insert(last)
       modelClasses.insert(last)
+      if entity.codeGeneration == .classDefinition { generatedClasses.insert(last) }
       properties[last, default: []].formUnion(entity.attributes.map { $0.name } + entity.relationships.map { $0.name })
       for attribute in entity.attributes { attributeTypes[last, default: [:]][attribute.name] = attribute.type }
       for relationship in entity.relationships { relationships[last, default: [:]][relationship.name] = relationship }
@@ -139,7 +142,7 @@ package struct Folder {
 
   /// Whether the sources have a class once they are moved.
   func hasClass(_ name: String) -> Bool {
-    name != "NSManagedObject" && (superclasses[name] != nil || modelClasses.contains(name))
+    name != "NSManagedObject" && (superclasses[name] != nil || generatedClasses.contains(name))
   }
 
   /// Whether a class validates properties by methods of its own, and none of its superclasses does.

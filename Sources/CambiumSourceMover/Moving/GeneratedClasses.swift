@@ -5,6 +5,7 @@ import CambiumSourceText
 ///
 /// An application whose entities have the code generation "Class Definition" has no source of its classes, and one with
 /// "Category/Extension" none of their properties. Both are written as Xcode writes them, and then moved as any source.
+/// Entities with "Manual/None" get nothing.
 package struct GeneratedClasses {
   /// A source that the folder lacks.
   package struct File: Equatable {
@@ -19,21 +20,23 @@ package struct GeneratedClasses {
     var classes: [String: String] = [:]
     for entity in model.entities { classes[entity.name] = className(of: entity) }
     return model.entities.compactMap { entity in
-      guard let name = classes[entity.name], name != "NSManagedObject" else { return nil }
-      let isDeclared = folder.declaredClasses.contains(name)
+      guard let name = classes[entity.name], name != "NSManagedObject", let generation = entity.codeGeneration else {
+        return nil
+      }
+      let needsClass = generation == .classDefinition && !folder.declaredClasses.contains(name)
       let hasProperties = !entity.attributes.isEmpty || !entity.relationships.isEmpty
-      if isDeclared && (!hasProperties || folder.managedProperties[name] != nil) {
+      if !needsClass && (!hasProperties || folder.managedProperties[name] != nil) {
         return nil
       }
       var writer = Writer(entity: entity, name: name, classes: classes)
-      if !isDeclared {
+      if needsClass {
         let parent = entity.parent.flatMap { classes[$0] } ?? "NSManagedObject"
         writer.lines += ["public class \(Keywords.escaped(name)): \(Keywords.escaped(parent)) {", "}", ""]
       }
       writer.writeProperties()
       let text = (["import Foundation", "import CoreData", ""] + writer.lines).joined(separator: "\n") + "\n"
       return File(
-        name: "\(name)+CoreData\(isDeclared ? "Properties" : "Class").swift",
+        name: "\(name)+CoreData\(needsClass ? "Class" : "Properties").swift",
         text: SourceMover.move(text, in: folder).text)
     }
   }
