@@ -77,6 +77,39 @@ import Testing
     #expect(SourceMover.move(source, in: folder).findings.map { $0.text } == ["func willSave"])
   }
 
+  /// Attributes with and without "Use Scalar Type".
+  @Test func scalarTypes() throws {
+    let text = """
+      <model><entity name="A" representedClassName="A" codeGenerationType="class">
+      <attribute name="pages" attributeType="Integer 32" usesScalarValueType="NO"/>
+      <attribute name="isNew" attributeType="Boolean" usesScalarValueType="NO"/>
+      <attribute name="size" attributeType="Double" usesScalarValueType="YES"/>
+      <attribute name="added" attributeType="Date" usesScalarValueType="NO"/>
+      <attribute name="default" attributeType="Date" usesScalarValueType="YES"/></entity></model>
+      """
+    let model = try ModelDocument(contents: Array(text.utf8))
+    // The document keeps what it read.
+    #expect(try ModelDocument(contents: model.contents()).entities[0].codeGeneration == .classDefinition)
+    #expect(
+      try ModelDocument(contents: model.contents()).entities[0].attributes.map { $0.usesScalarValueType }
+        == [false, false, true, false, true])
+    let file = GeneratedClasses.missing(in: Folder([], model: model), of: model)[0].text
+    #expect(
+      file.contains(
+        """
+            @Managed public var pages: NSNumber?
+            @Managed public var isNew: NSNumber?
+            @Managed public var size: Double
+            @Managed public var added: Date?
+            public var `default`: TimeInterval {
+                get { (value(forKey: "default") as? Date)?.timeIntervalSinceReferenceDate ?? 0 }
+                set { setValue(Date(timeIntervalSinceReferenceDate: newValue), forKey: "default") }
+            }
+
+        }
+        """))
+  }
+
   /// A structure within another type is no class of managed objects.
   @Test func otherTypesOfTheNameDoNotCount() throws {
     let other = "import CoreData\nenum Response { struct Book {}; class Writer: Codable {} }\nclass Novel: Book {}"

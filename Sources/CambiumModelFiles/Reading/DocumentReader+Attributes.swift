@@ -20,6 +20,9 @@ extension DocumentReader {
     readValues(of: element, into: &result)
     result.valueTransformerName = text("valueTransformerName", of: element)
     result.customClassName = text("customClassName", of: element)
+    if text("usesScalarValueType", of: element) != nil {
+      result.usesScalarValueType = try flag("usesScalarValueType", of: element)
+    }
     if try flag("allowsExternalBinaryDataStorage", of: element) {
       result.allowsExternalBinaryDataStorage = !isElement
       if isElement { warn(element.offset, "\(name): elements are not stored outside of the row") }

@@ -73,6 +73,7 @@ extension ModelDocument {
       "attribute",
       [
         ("name", attribute.name), ("optional", flag(attribute.isOptional)), ("transient", flag(attribute.isTransient)),
+        ("usesScalarValueType", attribute.usesScalarValueType.map { $0 ? "YES" : "NO" }),
         ("attributeType", attribute.type == .undefined ? nil : attribute.type.rawValue),
         ("composite", attribute.compositeName), ("valueTransformerName", attribute.valueTransformerName),
         ("customClassName", attribute.customClassName), ("min" + ending, attribute.minimum?.value),

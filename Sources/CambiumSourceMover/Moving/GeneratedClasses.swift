@@ -65,7 +65,13 @@ package struct GeneratedClasses {
         "extension \(name) {", "", "    @nonobjc public class func fetchRequest() -> NSFetchRequest<\(name)> {",
         "        return NSFetchRequest<\(name)>(entityName: \"\(entity.name)\")", "    }", "",
       ]
-      for attribute in entity.attributes { write(attribute.name, type(of: attribute)) }
+      for attribute in entity.attributes {
+        if attribute.type == .date, attribute.usesScalarValueType == true {
+          writeInterval(attribute.name)
+        } else {
+          write(attribute.name, type(of: attribute))
+        }
+      }
       for relationship in entity.relationships {
         write(
           relationship.name,
@@ -81,6 +87,15 @@ package struct GeneratedClasses {
 
     private mutating func write(_ name: String, _ type: String) {
       lines.append("    @NSManaged public var \(Keywords.escaped(name)): \(type)")
+    }
+
+    /// A date as a number. `@NSManaged` converts it, which `@Managed` does not do.
+    private mutating func writeInterval(_ name: String) {
+      lines += [
+        "    public var \(Keywords.escaped(name)): TimeInterval {",
+        "        get { (value(forKey: \"\(name)\") as? Date)?.timeIntervalSinceReferenceDate ?? 0 }",
+        "        set { setValue(Date(timeIntervalSinceReferenceDate: newValue), forKey: \"\(name)\") }", "    }",
+      ]
     }
 
     /// The class of the destination, as source.
@@ -114,6 +129,8 @@ package struct GeneratedClasses {
 
     /// As Xcode has it: numbers and booleans are never optional unless they are objects, everything else always is.
     private func type(of attribute: ModelDocument.Attribute) -> String {
+      let numbers: Set<ModelDocument.AttributeType> = [.integer16, .integer32, .integer64, .double, .float, .boolean]
+      if attribute.usesScalarValueType == false, numbers.contains(attribute.type) { return "NSNumber?" }
       switch attribute.type {
       case .integer16: return "Int16"
       case .integer32: return "Int32"
