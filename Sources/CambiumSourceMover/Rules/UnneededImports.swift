@@ -1,7 +1,8 @@
 /// Modules of Apple's platforms that a source imports and does not use. Sources of Core Data often import UIKit because
 /// a template did.
 enum UnneededImports {
-  /// Whether nothing in a source needs a module. Only modules whose names are easy to tell are known.
+  /// Whether nothing in a source needs a module. Only modules whose names are easy to tell are known. The module of
+  /// `import os.log` is `os`.
   static func isUnneeded(_ module: String, in source: SourceText) -> Bool {
     guard let needs = needs[module] else { return false }
     return !source.tokens.indices.contains { index in
@@ -51,7 +52,7 @@ enum UnneededImports {
       ],
       members: ["publisher", "sink", "objectWillChange", "dataTaskPublisher", "eraseToAnyPublisher", "assign"],
       attributes: ["@Published"]),
-    "os": loggers, "OSLog": loggers, "os.log": loggers,
+    "os": loggers, "OSLog": loggers,
   ]
 
   private static let loggers = Needs(prefixes: ["OS"], words: ["Logger", "os_log", "os_signpost", "os_unfair_lock"])
