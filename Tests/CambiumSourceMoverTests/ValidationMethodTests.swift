@@ -165,6 +165,32 @@ import Testing
         == "import CambiumCoreData\nclass A: NSManagedObject {\n\n  override func willSave() {}\n}\nextension A {\n}\n")
   }
 
+  @Test func theBraceOfANestedClassStaysIndented() {
+    let source = """
+      import CoreData
+      enum E {
+        class A: NSManagedObject {}
+      }
+      extension E.A {
+        override func willSave() {}
+      }
+
+      """
+    #expect(
+      joined(source)[0] == """
+        import CambiumCoreData
+        enum E {
+          class A: NSManagedObject {
+
+          override func willSave() {}
+          }
+        }
+        extension E.A {
+        }
+
+        """)
+  }
+
   /// A class that is nowhere in the folder cannot take it, and a line with other code is not cut.
   @Test func otherOverridesStay() {
     let alone = "extension NSManagedObject {\n  override func willSave() {}\n}"

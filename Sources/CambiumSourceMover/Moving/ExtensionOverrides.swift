@@ -24,12 +24,12 @@ enum ExtensionOverrides {
     for (file, text) in texts.enumerated() where taken.keys.contains(where: { text.contains($0) }) {
       let source = SourceText(text)
       for scope in SourceStructure(source).scopes where scope.kind == "class" {
-        guard let found = taken[scope.lastName], let brace = source[scope.close] else { continue }
+        guard let found = taken[scope.lastName],
+          let end = scope.end(
+            found.map { source.lineEnd + $0.override.text + source.lineEnd }.joined(), in: source)
+        else { continue }
         taken[scope.lastName] = nil
-        let start = source.startOfLine(at: brace.range.lowerBound)
-        let isAlone = source.text(start..<brace.range.lowerBound).allSatisfy { $0 == " " || $0 == "\t" }
-        let lines = found.map { source.lineEnd + $0.override.text + source.lineEnd }.joined()
-        edits[file].insert(isAlone ? lines : source.lineEnd + lines, at: isAlone ? start : brace.range.lowerBound)
+        edits[file].insert(end.text, at: end.offset)
         for (origin, override) in found { edits[origin].replace(override.range, with: "") }
       }
     }

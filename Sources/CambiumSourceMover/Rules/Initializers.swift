@@ -39,9 +39,7 @@ enum Initializers {
     guard let firstDesignated, !hasInitializerOfEntity, let start = source[firstDesignated.start] else { return }
     let indentation = source.indentation(at: start.range.lowerBound)
     // One step more than the initializer, as far as the class says how far a step is.
-    let around = source.indentation(at: source.tokens[scope.head.start].range.lowerBound)
-    let step = indentation.hasPrefix(around) ? String(indentation.dropFirst(around.count)) : ""
-    let inner = indentation + (step.isEmpty ? "  " : step)
+    let inner = indentation + SourceText.step(from: scope.indentation(in: source), to: indentation)
     let access = scope.head.modifiers.contains { ["public", "open"].contains(source.tokens[$0].text) } ? "public " : ""
     let end = source.lineEnd
     move.insert(

@@ -1,6 +1,6 @@
-/// Has the methods called that validate single properties: `validateName(_:)` for a property `name`. Core Data finds them
-/// by their names. So the class gets an override of `validateValue(_:forKey:)` that calls them, and its
-/// `validateForInsert()` and `validateForUpdate()` call that for each property.
+/// Makes classes call the methods that validate single properties, such as `validateName(_:)` for a property `name`,
+/// because Core Data finds them by their names. The class gets an override of `validateValue(_:forKey:)` that calls
+/// them. Its `validateForInsert()` and `validateForUpdate()` call that override for each property.
 enum ValidationMethods {
   static func run(_ move: inout FileMove) {
     for scope in move.structure.scopes where move.folder.managedClasses.contains(scope.lastName) {
@@ -20,7 +20,7 @@ enum ValidationMethods {
   /// Adds overrides at the end of a class.
   private static func complete(_ scope: TypeScope, _ move: inout FileMove) {
     let source = move.source
-    guard let brace = source[scope.close], let validation = move.folder.validations[scope.lastName] else { return }
+    guard let validation = move.folder.validations[scope.lastName] else { return }
     let methods = validation.methods.filter {
       !validation.called.contains($0.name) && (!$0.isPrivate || isDeclared($0.name, scope.lastName, move))
     }
@@ -28,7 +28,7 @@ enum ValidationMethods {
       return move.find(both, scope.head.introducer...scope.nameToken)
     }
     let end = source.lineEnd
-    let outer = source.indentation(at: source.tokens[scope.head.start].range.lowerBound)
+    let outer = scope.indentation(in: source)
     let step = step(of: scope, outer, source)
     let inner = outer + step
     let words = scope.head.modifiers.map { source.tokens[$0].text }
@@ -62,22 +62,14 @@ enum ValidationMethods {
       }
     }
     guard !members.isEmpty else { return }
-    let text = members.map { lines in end + lines.map { $0.isEmpty ? "" : inner + $0 }.joined(separator: end) + end }
-    let start = source.startOfLine(at: brace.range.lowerBound)
-    let isAlone = source.text(start..<brace.range.lowerBound).allSatisfy { $0 == " " || $0 == "\t" }
-    if isAlone {
-      move.insert(text.joined(), at: start)
-    } else {
-      move.insert(end + text.joined() + outer, at: brace.range.lowerBound)
-    }
+    let lines = members.map { lines in end + lines.map { $0.isEmpty ? "" : inner + $0 }.joined(separator: end) + end }
+    if let place = scope.end(lines.joined(), in: source) { move.insert(place.text, at: place.offset) }
   }
 
   /// How far the members of a class are indented.
   private static func step(of scope: TypeScope, _ outer: String, _ source: SourceText) -> String {
     guard let first = source[scope.open + 1], first.kind != .close else { return "  " }
-    let indentation = source.indentation(at: first.range.lowerBound)
-    guard indentation.hasPrefix(outer), indentation.count > outer.count else { return "  " }
-    return String(indentation.dropFirst(outer.count))
+    return SourceText.step(from: outer, to: source.indentation(at: first.range.lowerBound))
   }
 
   /// Inserts a call before that of `super`. A method that does not call `super` validates no property, as in Core Data.
