@@ -28,6 +28,11 @@ import Testing
     (
       "import CoreData\nimport os.log\n@preconcurrency import Combine\nlet a = 1", "import CambiumCoreData\nlet a = 1"
     ),
+    // An #endif that closes nothing does not count.
+    (
+      "#endif\nimport CoreData\n#if os(iOS)\nimport UIKit\n#endif\nlet a = 1",
+      "#endif\nimport CambiumCoreData\n#if os(iOS)\nimport UIKit\n#endif\nlet a = 1"
+    ),
     (
       "import UIKit\nimport CoreData\nlet a: UIColor", "import UIKit\nimport CambiumCoreData\nlet a: UIColor"
     ),

@@ -24,6 +24,8 @@ struct SourceStructure {
   private(set) var scopes: [TypeScope] = []
   /// The innermost open bracket around each token; -1 outside of all.
   private(set) var enclosing: [Int] = []
+  /// How many `#if` are open at each token.
+  private var conditions: [Int] = []
   private var scopeOfBrace: [Int: Int] = [:]
   /// The words that may introduce members, by the bracket around them.
   private var introducersByBracket: [Int: [Int]] = [:]
@@ -37,6 +39,9 @@ struct SourceStructure {
         while let last = stack.popLast(), last != open {}
       }
       enclosing.append(stack.last ?? -1)
+      // An `#endif` without `#if` closes nothing.
+      let depth = conditions.last ?? 0
+      conditions.append(token.text == "#if" ? depth + 1 : token.text == "#endif" ? max(depth - 1, 0) : depth)
       if token.kind == .word, Self.memberIntroducers.contains(token.text), token.range.count == token.text.utf8.count,
         source[index - 1]?.isMark(".") != true
       {
@@ -73,15 +78,14 @@ struct SourceStructure {
     (introducersByBracket[scope.open] ?? []).filter { words.contains(source.tokens[$0].text) }
   }
 
-  /// Whether a member of a type stands between `#if` and `#endif`.
+  /// Whether a member of a type stands between `#if` and `#endif` within the type.
   func isConditional(_ member: Int, in scope: TypeScope) -> Bool {
-    var depth = 0
-    for index in scope.open..<max(member, scope.open) {
-      if source.tokens[index].text == "#if" { depth += 1 }
-      if source.tokens[index].text == "#endif" { depth -= 1 }
-    }
-    return depth > 0
+    guard conditions.indices.contains(member), conditions.indices.contains(scope.open) else { return false }
+    return conditions[member] > conditions[scope.open]
   }
+
+  /// Whether a token stands between `#if` and `#endif`.
+  func isConditional(_ token: Int) -> Bool { conditions.indices.contains(token) && conditions[token] > 0 }
 
   private static let memberIntroducers: Set<String> = ["case", "func", "init", "var"]
   private static let introducers: Set<String> = ["class", "struct", "enum", "actor", "protocol", "extension"]

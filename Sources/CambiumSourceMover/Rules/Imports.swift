@@ -11,7 +11,7 @@ enum Imports {
 
   static func run(_ move: inout FileMove) {
     let source = move.source
-    let imports = imports(of: source)
+    let imports = imports(of: move.structure)
     var end: Int?
     for found in imports where found.module == "CoreData" || found.module == "CambiumCoreData" {
       if found.module == "CoreData" { move.replace(found.tokens, with: "import CambiumCoreData") }
@@ -57,13 +57,11 @@ enum Imports {
 
   private static func isScoped(_ found: Import, _ source: SourceText) -> Bool { found.tokens.count > 2 }
 
-  private static func imports(of source: SourceText) -> [Import] {
+  private static func imports(of structure: SourceStructure) -> [Import] {
+    let source = structure.source
     var result: [Import] = []
-    var conditions = 0
     for index in source.tokens.indices {
       let token = source.tokens[index]
-      if token.text == "#if" { conditions += 1 }
-      if token.text == "#endif" { conditions -= 1 }
       guard token.isWord("import"), source[index - 1]?.isMark(".") != true else { continue }
       var next = index + 1
       if let kind = source[next],
@@ -77,7 +75,7 @@ enum Imports {
       result.append(
         Import(
           tokens: index...next, start: DeclarationHead(source, introducer: index).start, module: module.text,
-          isConditional: conditions > 0))
+          isConditional: structure.isConditional(index)))
     }
     return result
   }

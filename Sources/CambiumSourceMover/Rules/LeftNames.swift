@@ -44,15 +44,9 @@ enum LeftNames {
 
   /// An import of a module of Apple's platforms that no condition guards.
   private static func reportImport(_ module: String, _ index: Int, _ move: inout FileMove) {
-    guard appleModules.contains(module), !UnneededImports.isUnneeded(module, in: move.source) else { return }
-    var depth = 0
-    for before in move.source.tokens[..<index].reversed() {
-      if before.text == "#endif" { depth += 1 }
-      if before.text == "#if" {
-        if depth == 0 { return }
-        depth -= 1
-      }
-    }
+    guard appleModules.contains(module), !UnneededImports.isUnneeded(module, in: move.source),
+      !move.structure.isConditional(index)
+    else { return }
     move.find(
       Cause(
         "import of \(module), which is on Apple platforms alone",
