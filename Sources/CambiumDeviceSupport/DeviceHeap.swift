@@ -16,7 +16,7 @@
     /// The number of allocations since the start.
     public private(set) nonisolated(unsafe) static var allocationCount = 0
     // One thread alone uses the heap, so nothing races for this or any other `nonisolated(unsafe)` variable here.
-    /// A function that is called with the number of bytes that could not be allocated. Swift stops the program when it
+    /// A function that is called with the number of bytes that could not be allocated. The program stops with a trap when it
     /// returns, so this is the place to report the failure, or to reset the device.
     public nonisolated(unsafe) static var whenExhausted: (@convention(c) (_ byteCount: Int) -> Void)?
 
@@ -218,7 +218,8 @@
       return 0
     }
     if let report = DeviceHeap.whenExhausted { report(byteCount) }
-    // ENOMEM.
+    // Swift stops a program that cannot make an object, but goes on with a null pointer where other memory is asked for.
+    precondition(false, "the heap is exhausted")
     return 12
   }
 
