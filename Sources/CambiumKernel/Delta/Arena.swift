@@ -20,6 +20,13 @@ struct Arena: ~Copyable {
     chunkSize = firstChunk
   }
 
+  #if _pointerBitWidth(_64)
+    private static let alignment = 64
+  #else
+    /// A greater one would leave holes in a small heap.
+    private static let alignment = 16
+  #endif
+
   /// With more at a time, allocations cost no less.
   static let usualLargest = 1 << 20
 
@@ -71,13 +78,13 @@ struct Arena: ~Copyable {
   private mutating func allocateChunk(_ size: Int) -> UnsafeMutableRawPointer {
     if size > chunkSize / 4 {
       // A large piece gets a chunk of its own, and the current chunk goes on being used.
-      let chunk = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 64)
+      let chunk = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: Self.alignment)
       if chunks.isEmpty { firstIsChunk = false }
       chunks.append(chunk)
       bytes += size
       return chunk
     }
-    let chunk = UnsafeMutableRawPointer.allocate(byteCount: chunkSize, alignment: 64)
+    let chunk = UnsafeMutableRawPointer.allocate(byteCount: chunkSize, alignment: Self.alignment)
     if chunks.isEmpty { firstIsChunk = chunkSize == firstChunk }
     chunks.append(chunk)
     bytes += chunkSize

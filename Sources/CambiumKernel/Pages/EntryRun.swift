@@ -45,6 +45,8 @@ struct EntryRun: ~Copyable {
   private var begin = 0
   private var storage: UnsafeMutableRawPointer
   private var capacity: Int
+  /// A run of leaf entries that grows becomes so long: two full pages and some more.
+  private let usualLength: Int
   private var used = 0
   /// Key and value bytes of all entries: a lower bound of the encoded size, kept to decide when to look closer.
   private(set) var payload = 0
@@ -53,8 +55,9 @@ struct EntryRun: ~Copyable {
     self.kind = kind
     self.isLeaf = isLeaf
     isLent = false
-    // Two full pages and some more, once it has grown. The inner pages of most trees have a few entries.
+    // The inner pages of most trees have a few entries.
     capacity = isLeaf ? pageSize : pageSize / 8
+    usualLength = isLeaf ? pageSize * 2 + 1024 : 0
     storage = .allocate(byteCount: capacity, alignment: 8)
   }
 
@@ -64,6 +67,7 @@ struct EntryRun: ~Copyable {
     isLeaf = true
     isLent = true
     capacity = 16
+    usualLength = 0
     storage = .allocate(byteCount: capacity, alignment: 8)
   }
 
@@ -101,10 +105,14 @@ struct EntryRun: ~Copyable {
   private mutating func grow(_ bytes: Int) {
     // Room at the front serves first.
     if begin > 0 { moveToFront() }
-    // Arrays would double, which is more than a run of many short keys needs.
-    if entries.count == entries.capacity { entries.reserveCapacity(entries.count + max(16, entries.count / 4)) }
+    // Arrays would double, which is more than a run of many short keys needs. Growing step by step takes the memory of
+    // two runs each time, and leaves holes in a small heap. So the entries so far tell how many there will be.
+    if entries.count == entries.capacity {
+      let usual = entries.count < 32 ? 0 : usualLength / max(1, payload / entries.count)
+      entries.reserveCapacity(max(usual, entries.count + max(16, entries.count / 4)))
+    }
     if used + bytes <= capacity { return }
-    var grown = capacity
+    var grown = max(capacity, usualLength)
     while grown < used + bytes { grown += grown / 2 }
     let fresh = UnsafeMutableRawPointer.allocate(byteCount: grown, alignment: 8)
     fresh.copyMemory(from: storage, byteCount: used)

@@ -74,7 +74,8 @@ public struct StoreOptions: Sendable {
   public static var small: StoreOptions {
     var options = StoreOptions()
     options.cacheBytes = 20 << 10
-    options.deltaBytes = 6 << 10
+    // With 32 bits a change takes less, and heaps are smaller.
+    options.deltaBytes = Int.bitWidth < 64 ? 4 << 10 : 6 << 10
     options.bufferBytes = 4 << 10
     options.logBytes = 16 << 10
     options.maxRecordBytes = 4 << 10
