@@ -1,9 +1,9 @@
-// Atomic operations on 64 bits, for ARM cores that have none: those of the M profile.
+// Atomic operations on 64 bits, for cores that have none: those of ARM's M profile, and RISC-V of 32 bits.
 //
 // These are plain loads and stores, which an interrupt may cut in two. A program without an operating system has one
 // thread, and uses a store from that thread alone, never from an interrupt handler. So nothing meets them half-way.
 
-#if hasFeature(Embedded) && os(none) && arch(arm)
+#if hasFeature(Embedded) && os(none) && _pointerBitWidth(_32) && !arch(wasm32)
   @_cdecl("__atomic_load_8")
   func atomicLoad8(_ place: UnsafeMutablePointer<UInt64>, _ order: CInt) -> UInt64 { place.pointee }
 

@@ -1,6 +1,7 @@
-// node run.mjs FILE.wasm STACK_BYTES DISK_BYTES
+// node run.mjs FILE.wasm STACK_BYTES DISK_BYTES [HEAP_BYTES]
 //
-// Runs a program of Tests/Embedded. The heap is what the memory has between `__heap_base` and the disk, which is its end.
+// Runs a program of Tests/Embedded. The heap is what the memory has between `__heap_base` and the disk, which is its end,
+// or so much of it as is given.
 import { readFileSync } from 'node:fs';
 
 const [path, stackBytes, diskBytes] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])];
@@ -18,4 +19,5 @@ memory = instance.exports.memory;
 new Uint8Array(memory.buffer, 0, stackBytes).fill(0xA5);
 const heap = instance.exports.__heap_base.value;
 const disk = memory.buffer.byteLength - diskBytes;
-process.exit(instance.exports.program(heap, disk - heap, disk, diskBytes));
+const heapBytes = Math.min(disk - heap, Number(process.argv[5] ?? Infinity));
+process.exit(instance.exports.program(heap, heapBytes, disk, diskBytes));

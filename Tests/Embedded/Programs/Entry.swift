@@ -23,9 +23,9 @@ private func run(_ program: () throws(StoreError) -> Void) {
     #if PROGRAM_KERNEL
       run(kernelProgram)
     #elseif PROGRAM_LOGGER
-      loggerProgram()
+      runEngine(loggerProgram)
     #elseif PROGRAM_ENGINE
-      engineProgram()
+      runEngine(engineProgram)
     #elseif PROGRAM_MODEL
       run(modelProgram)
       run(crashProgram)
@@ -39,8 +39,8 @@ private func run(_ program: () throws(StoreError) -> Void) {
       RamDisk.memory = .allocate(byteCount: size, alignment: 16)
       switch CommandLine.arguments.dropFirst().first {
       case "kernel": run(kernelProgram)
-      case "logger": loggerProgram()
-      case "engine": engineProgram()
+      case "logger": runEngine(loggerProgram)
+      case "engine": runEngine(engineProgram)
       case "model":
         run(modelProgram)
         run(crashProgram)

@@ -10,13 +10,9 @@ import CambiumKernel
 #if hasFeature(Embedded)
   import CambiumDeviceSupport
 
-  #if arch(wasm32)
-    @_extern(wasm, module: "host", name: "put") func hostPut(_ text: UnsafeRawPointer, _ count: Int)
-    @_extern(wasm, module: "host", name: "stackMost") func stackMost() -> Int
-  #else
-    @_extern(c, "host_put") func hostPut(_ text: UnsafeRawPointer, _ count: Int)
-    @_extern(c, "stack_most") func stackMost() -> Int
-  #endif
+  // The start-up code has these.
+  @_extern(c, "host_put") func hostPut(_ text: UnsafeRawPointer, _ count: Int)
+  @_extern(c, "stack_most") func stackMost() -> Int
 
   func say(_ text: String) {
     var text = text
@@ -29,8 +25,11 @@ import CambiumKernel
 
   private func sayExhausted(_ byteCount: Int) {
     // No text may be made here, because there is no memory left.
-    let text: StaticString = "OUT OF MEMORY\n"
+    let text: StaticString = "OUT OF MEMORY, hexadecimal bytes asked for: "
     hostPut(text.utf8Start, text.utf8CodeUnitCount)
+    // The highest hexadecimal digit first.
+    let digits: StaticString = "0123456789abcdef"
+    for shift in stride(from: 28, through: 0, by: -4) { hostPut(digits.utf8Start + (byteCount >> shift & 15), 1) }
   }
 
   /// Where every program begins.
@@ -42,7 +41,7 @@ import CambiumKernel
     DeviceHeap.use(heap, byteCount: heapBytes)
     RamDisk.memory = UnsafeMutableRawBufferPointer(start: disk, count: diskBytes)
     runProgram()
-    if failures == 0 { say("heap at most \(highestHeap) bytes, stack at most \(stackMost()) bytes\n") }
+    if failures == 0 { sayOwn("heap at most \(highestHeap) bytes, stack at most \(stackMost()) bytes\n") }
     say(failures == 0 ? "OK\n" : "NOT OK\n")
     return failures == 0 ? 0 : 1
   }
@@ -63,10 +62,13 @@ func expect(_ holds: Bool, _ what: String = "", line: Int = #line) {
   if failures < 20 { say("FAILED: \(what), line \(line)\n") }
 }
 
+/// Tells what depends on the machine. Other lines have to be the same on every machine.
+func sayOwn(_ text: String) { say("own: " + text) }
+
 /// Tells the memory of one part of a program.
 func part(_ name: String) {
   highestHeap = max(highestHeap, heapMost())
-  if heapMost() > 0 { say("\(name): heap \(heapUsed()) bytes, at most \(heapMost())\n") }
+  if heapMost() > 0 { sayOwn("\(name): heap \(heapUsed()) bytes, at most \(heapMost())\n") }
   resetHeapMost()
 }
 
