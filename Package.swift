@@ -131,8 +131,8 @@ let package = Package(
     .executableTarget(
       name: "DevicePrograms", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumTesting"],
       path: "Tests/Embedded", exclude: ["Startup", "run.mjs"]),
-    // A program that measures its own heap: it replaces the C library's functions for memory. No test target depends on it,
-    // because the linker would then put its functions into the test bundle, where they would replace those of the
+    // A program that measures its own heap: it replaces the C library's functions for memory. No test target depends on
+    // it, because the linker would then put its functions into the test bundle, where they would replace those of the
     // sanitizers.
     .executableTarget(
       name: "MemoryWorker", dependencies: ["CambiumEngine", "CambiumKernel"], path: "Tests/MemoryWorker",

@@ -1,5 +1,5 @@
-// Types of the layers below that are this module's under the same names. Who imports this module alone sees their cases and members as well,
-// also with the upcoming feature `MemberImportVisibility`.
+// Types of the layers below that are this module's under the same names. Who imports this module alone sees their cases
+// and members as well, also with the upcoming feature `MemberImportVisibility`.
 @_exported import enum CambiumEngine.AttributeType
 @_exported import struct CambiumEngine.ComparisonOptions
 @_exported import struct CambiumEngine.DeferredTask

@@ -1,12 +1,12 @@
-// Core Data code observes the progress of a migration by a key path: `manager.observe(\.migrationProgress) { … }`. Apple's
-// Foundation has `observe` for every object; Foundation on other platforms has none. This file declares it for that one
-// property there.
+// Core Data code observes the progress of a migration by a key path: `manager.observe(\.migrationProgress) { … }`.
+// Apple's Foundation has `observe` for every object; Foundation on other platforms has none. This file declares it for
+// that one property there.
 
 @_spi(CoreData) import Cambium
 
 #if !canImport(Darwin)
-  /// When an observer is called, and which values it asks for. Only ``initial`` makes a difference: an observer is always
-  /// given the value before and the value after.
+  /// When an observer is called, and which values it asks for. Only ``initial`` makes a difference: an observer is
+  /// always given the value before and the value after.
   public struct NSKeyValueObservingOptions: OptionSet, Sendable {
     /// The bits.
     public let rawValue: UInt

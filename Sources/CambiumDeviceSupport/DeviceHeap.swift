@@ -2,7 +2,8 @@
   /// The memory that a program without an operating system allocates from.
   ///
   /// Embedded Swift calls `posix_memalign` and `free`. This module defines both, the latter as `cambium_free`, over the
-  /// regions that the program hands to ``use(_:byteCount:)``. Do so before the first object is made: until then every allocation fails.
+  /// regions that the program hands to ``use(_:byteCount:)``. Do so before the first object is made: until then every
+  /// allocation fails.
   ///
   /// A block takes 8 bytes more than was asked for, on a machine of 32 bits, rounded up to a multiple of 16. The heap
   /// takes the smallest free block that is large enough, and joins free neighbours when a block is freed.
@@ -16,8 +17,8 @@
     /// The number of allocations since the start.
     public private(set) nonisolated(unsafe) static var allocationCount = 0
     // One thread alone uses the heap, so nothing races for this or any other `nonisolated(unsafe)` variable here.
-    /// A function that is called with the number of bytes that could not be allocated. The program stops with a trap when it
-    /// returns, so this is the place to report the failure, or to reset the device.
+    /// A function that is called with the number of bytes that could not be allocated. The program stops with a trap
+    /// when it returns, so this is the place to report the failure, or to reset the device.
     public nonisolated(unsafe) static var whenExhausted: (@convention(c) (_ byteCount: Int) -> Void)?
 
     /// Begins a new measurement of ``mostUsedBytes``.
@@ -218,7 +219,8 @@
       return 0
     }
     if let report = DeviceHeap.whenExhausted { report(byteCount) }
-    // Swift stops a program that cannot make an object, but goes on with a null pointer where other memory is asked for.
+    // Swift stops a program that cannot make an object, but goes on with a null pointer where other memory is asked
+    // for.
     precondition(false, "the heap is exhausted")
     return 12
   }

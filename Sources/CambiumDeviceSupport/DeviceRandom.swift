@@ -2,7 +2,8 @@
   /// The random bits that Embedded Swift seeds hash tables with.
   ///
   /// Swift calls `arc4random_buf`, which this module defines. Set ``source`` to the device's own generator before the
-  /// first set or dictionary is made. The identifiers of stores come from `StoreEnvironment.randomBits()`, not from here.
+  /// first set or dictionary is made. The identifiers of stores come from `StoreEnvironment.randomBits()`, not from
+  /// here.
   public enum DeviceRandom {
     // One thread alone sets this, before anything is hashed.
     /// A function that returns 64 random bits. Without one, every start of the program has the same bits. Whoever

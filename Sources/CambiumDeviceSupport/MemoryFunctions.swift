@@ -1,7 +1,7 @@
 // memcpy, memmove, memset and memcmp, and what ARM's ABI calls them.
 //
-// An optimizer that recognizes a loop as a copy replaces it with a call of `memcpy`, which in `memcpy` never ends. It may
-// not do that to volatile stores, so all stores below are volatile. CI also looks at the calls in the machine code.
+// An optimizer that recognizes a loop as a copy replaces it with a call of `memcpy`, which in `memcpy` never ends. It
+// may not do that to volatile stores, so all stores below are volatile. CI also looks at the calls in the machine code.
 //
 // wasm32 needs none of them but memcmp, because the compiler uses the instructions memory.copy and memory.fill.
 

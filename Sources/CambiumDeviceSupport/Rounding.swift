@@ -1,5 +1,5 @@
-// The functions of the C mathematics library that Swift's own code calls: rounding doubles to whole numbers. Machines with
-// an instruction for them, such as wasm32, never call these.
+// The functions of the C mathematics library that Swift's own code calls: rounding doubles to whole numbers. Machines
+// with an instruction for them, such as wasm32, never call these.
 //
 // `rounded()` may not be used here, because it is compiled into a call of these functions.
 

@@ -4,7 +4,8 @@
   import Foundation
 #endif
 
-/// Answers messages. No message makes it trap: what is not understood is answered with an error that the compiler shows.
+/// Answers messages. No message makes it trap: what is not understood is answered with an error that the compiler
+/// shows.
 package enum Plugin {
   /// The answer to a message, both without their lengths.
   package static func answer(_ message: [UInt8]) -> [UInt8] {

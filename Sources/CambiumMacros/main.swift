@@ -1,6 +1,6 @@
-// The plug-in that expands Cambium's macros. The compiler starts it and asks over standard input; it answers over standard
-// output until the input ends. No package is needed for that, so that nobody who uses Cambium has to build a parser of
-// all of Swift first.
+// The plug-in that expands Cambium's macros. The compiler starts it and asks over standard input; it answers over
+// standard output until the input ends. No package is needed for that, so that nobody who uses Cambium has to build a
+// parser of all of Swift first.
 
 import CambiumMacroSupport
 

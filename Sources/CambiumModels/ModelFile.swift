@@ -20,8 +20,8 @@ public struct ModelFile: Sendable {
 
   /// Reads a model file.
   ///
-  /// - Throws: `malformed` for what is no XML, `unusable` for what no model can be, `model` for what the checks of every
-  ///   model find. O(length of the file).
+  /// - Throws: `malformed` for what is no XML, `unusable` for what no model can be, `model` for what the checks of
+  ///   every model find. O(length of the file).
   @_optimize(none)
   public init(contents bytes: [UInt8]) throws(ModelFileError) {
     let document: ModelDocument

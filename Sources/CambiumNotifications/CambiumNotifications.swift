@@ -10,8 +10,9 @@ import Foundation
 ///       let inserted = notification.userInfo?[ManagedObjectContext.NotificationKey.insertedObjects.rawValue]
 ///     }
 ///
-/// A module of its own, because `NotificationCenter` is in Foundation's large library, which `Cambium` does without. Without it
-/// listen by ``Cambium/ManagedObjectContext/observe(_:)`` or ``Cambium/ManagedObjectContext/events(_:bufferingPolicy:)``.
+/// A module of its own, because `NotificationCenter` is in Foundation's large library, which `Cambium` does without.
+/// Without it listen by ``Cambium/ManagedObjectContext/observe(_:)`` or
+/// ``Cambium/ManagedObjectContext/events(_:bufferingPolicy:)``.
 public enum CambiumNotifications {
   private final class State: @unchecked Sendable {
     // `@unchecked`: touched with `lock` held only.
@@ -22,9 +23,10 @@ public enum CambiumNotifications {
 
   private static let state = State()
 
-  /// Posts from now on, for all contexts of the process, on the queue of the context, and for all coordinators: as long as the
-  /// process runs, or until ``stop()``. Doing it again changes nothing. Changes of stores are posted when somebody asks for
-  /// ``Cambium/PersistentStoreCoordinator/remoteChangeNotification``, since stores have to be looked at for that.
+  /// Posts from now on, for all contexts of the process, on the queue of the context, and for all coordinators: as long
+  /// as the process runs, or until ``stop()``. Doing it again changes nothing. Changes of stores are posted when
+  /// somebody asks for ``Cambium/PersistentStoreCoordinator/remoteChangeNotification``, since stores have to be looked
+  /// at for that.
   public static func start() {
     state.lock.withLock {
       guard state.observations.isEmpty else { return }
@@ -116,7 +118,8 @@ extension ManagedObjectContext {
     PostedName.didMergeChangesObjectIDs.posted
   }
 
-  /// What a notification's `userInfo` has: sets of objects, or of identifiers, beside flags. A set that would be empty is left out.
+  /// What a notification's `userInfo` has: sets of objects, or of identifiers, beside flags. A set that would be empty
+  /// is left out.
   public enum NotificationKey: String, Sendable {
     /// `Set<ManagedObject>`
     case insertedObjects = "inserted"

@@ -2,16 +2,18 @@ import Cambium
 import Foundation
 
 extension PersistentStoreCoordinator {
-  /// Posted for ``Cambium/CoordinatorNotification/Kind/storesWillChange``, on the thread that adds or removes the store.
+  /// Posted for ``Cambium/CoordinatorNotification/Kind/storesWillChange``, on the thread that adds or removes the
+  /// store.
   public static var storesWillChangeNotification: Notification.Name { PostedName.storesWillChange.posted }
-  /// Posted for ``Cambium/CoordinatorNotification/Kind/storesDidChange``, on the thread that has added or removed the store.
+  /// Posted for ``Cambium/CoordinatorNotification/Kind/storesDidChange``, on the thread that has added or removed the
+  /// store.
   public static var storesDidChangeNotification: Notification.Name { PostedName.storesDidChange.posted }
-  /// Posted for ``Cambium/CoordinatorNotification/Kind/willRemoveStore``, on the thread that removes the store; as in Core Data without
-  /// `userInfo`.
+  /// Posted for ``Cambium/CoordinatorNotification/Kind/willRemoveStore``, on the thread that removes the store; as in
+  /// Core Data without `userInfo`.
   public static var willRemoveStoreNotification: Notification.Name { PostedName.willRemoveStore.posted }
-  /// Posted for ``Cambium/CoordinatorNotification/Kind/remoteChange``, on a thread of its own: for what is saved in stores with
-  /// ``Cambium/PersistentStoreDescription/postsRemoteChanges``, in this process or another. Stores are looked at from the first time
-  /// that this name is asked for, until ``CambiumNotifications/stop()``.
+  /// Posted for ``Cambium/CoordinatorNotification/Kind/remoteChange``, on a thread of its own: for what is saved in
+  /// stores with ``Cambium/PersistentStoreDescription/postsRemoteChanges``, in this process or another. Stores are
+  /// looked at from the first time that this name is asked for, until ``CambiumNotifications/stop()``.
   public static var remoteChangeNotification: Notification.Name {
     CambiumNotifications.startRemoteChanges()
     return PostedName.remoteChange.name

@@ -1,8 +1,8 @@
 extension SourceReader {
   /// Skips `/pattern/` or `#/pattern/#`; false, and nothing read, if there is none here.
   ///
-  /// A slash begins a pattern if an operand may stand there and a slash on the same line ends it. This is the rule of the
-  /// compiler, except that the compiler also knows the words before the slash.
+  /// A slash begins a pattern if an operand may stand there and a slash on the same line ends it. This is the rule of
+  /// the compiler, except that the compiler also knows the words before the slash.
   package mutating func skipRegularExpression() -> Bool {
     var hashes = 0
     while peek(hashes) == UInt8(ascii: "#") { hashes += 1 }

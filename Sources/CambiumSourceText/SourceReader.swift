@@ -1,6 +1,6 @@
-/// Reads the pieces that declarations are made of: blanks and comments, names, and brackets with all that is in them. It is
-/// no parser of Swift; it knows enough to find where a piece ends, strings with interpolations included. Nothing is
-/// recursive: the source is anybody's.
+/// Reads the pieces that declarations are made of: blanks and comments, names, and brackets with all that is in them.
+/// It is no parser of Swift; it knows enough to find where a piece ends, strings with interpolations included. Nothing
+/// is recursive: the source is anybody's.
 package struct SourceReader {
   /// The source in UTF-8.
   package let bytes: [UInt8]
@@ -92,8 +92,8 @@ package struct SourceReader {
     case string(hashes: Int, isMultiline: Bool)
   }
 
-  /// Skips a bracket, a string, or a regular expression between slashes, and everything up to its end. False, with the position anywhere, if there is none here,
-  /// or no end.
+  /// Skips a bracket, a string, or a regular expression between slashes, and everything up to its end. False, with the
+  /// position anywhere, if there is none here, or no end.
   package mutating func skipGroup() -> Bool {
     var open: [Open] = []
     repeat {
@@ -136,8 +136,8 @@ package struct SourceReader {
     return true
   }
 
-  /// Skips `#`, or several, with the string or the regular expression that they begin. False, with the position anywhere, if
-  /// that has no end.
+  /// Skips `#`, or several, with the string or the regular expression that they begin. False, with the position
+  /// anywhere, if that has no end.
   package mutating func skipHashes() -> Bool {
     var hashes = 0
     while peek(hashes) == 0x23 { hashes += 1 }

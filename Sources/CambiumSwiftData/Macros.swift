@@ -9,8 +9,8 @@
 ///       init(name: String) { self.name = name }
 ///     }
 ///
-/// Values may be numbers, texts, dates, data, UUIDs, URLs, enumerations and structures that are `Codable`, arrays of those,
-/// and other models. ``Transient()`` leaves a property out. A class may inherit from another model.
+/// Values may be numbers, texts, dates, data, UUIDs, URLs, enumerations and structures that are `Codable`, arrays of
+/// those, and other models. ``Transient()`` leaves a property out. A class may inherit from another model.
 ///
 /// Two models are equal if they are the same instance. A class with a `==` of its own has to name the protocol, as in
 /// `final class Trip: Hashable`, because the compiler finds the function twice otherwise.
@@ -27,7 +27,8 @@ public macro Model() = #externalMacro(module: "CambiumMacros", type: "ModelMacro
 
 /// Makes a class a model that was called otherwise in earlier versions of the application.
 ///
-/// - Parameter originalName: What the class was called, so that a migration finds its rows. SwiftData has no such argument.
+/// - Parameter originalName: What the class was called, so that a migration finds its rows. SwiftData has no such
+///   argument.
 @attached(
   member, conformances: Observable, PersistentModel, Sendable,
   names: named(_$backingData), named(persistentBackingData), named(schemaMetadata), named(init),
@@ -45,7 +46,8 @@ public macro Attribute(
   _ options: Schema.Attribute.Option..., originalName: String? = nil, hashModifier: String? = nil
 ) = #externalMacro(module: "CambiumMacros", type: "AttributeMacro")
 
-/// Says more of a relationship of a model: what leads back, and what becomes of the destinations when the model is deleted.
+/// Says more of a relationship of a model: what leads back, and what becomes of the destinations when the model is
+/// deleted.
 @attached(peer)
 public macro Relationship(
   _ options: Schema.Relationship.Option..., deleteRule: Schema.Relationship.DeleteRule = .nullify,
@@ -53,7 +55,8 @@ public macro Relationship(
   hashModifier: String? = nil
 ) = #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
 
-/// Leaves a property of a model out of the store. Each instance has a value of its own, which begins with the initial value.
+/// Leaves a property of a model out of the store. Each instance has a value of its own, which begins with the initial
+/// value.
 @attached(peer)
 public macro Transient() = #externalMacro(module: "CambiumMacros", type: "TransientMacro")
 

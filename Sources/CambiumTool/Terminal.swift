@@ -26,7 +26,8 @@ func standardErrorIsTerminal() -> Bool {
   #endif
 }
 
-/// Writes bytes to standard output; answers the system's error code if that fails. What `print` has buffered comes later.
+/// Writes bytes to standard output; answers the system's error code if that fails. What `print` has buffered comes
+/// later.
 func writeStandardOutput(_ bytes: [UInt8]) -> Int32? {
   var done = 0
   while done < bytes.count {

@@ -53,8 +53,8 @@ struct ValueText {
   }
 }
 
-/// A moment as RFC 3339 has it, in UTC and to the microsecond: `2013-01-31T05:17:00Z`; beyond the years 1 to 9999 the seconds
-/// since 2001.
+/// A moment as RFC 3339 has it, in UTC and to the microsecond: `2013-01-31T05:17:00Z`; beyond the years 1 to 9999 the
+/// seconds since 2001.
 func dateText(_ seconds: Double) -> String {
   // From 0001-01-01 until before 10000-01-01.
   guard seconds >= -730_485 * 86_400, seconds < 2_921_574 * 86_400 else { return "\(seconds)" }

@@ -187,8 +187,8 @@ import Testing
     #expect(count == 4)
   }
 
-  /// Saves, and answers what is posted under some names: asked for anew if nothing is, since the test of another target ends
-  /// the posting, which asking for a name begins again.
+  /// Saves, and answers what is posted under some names: asked for anew if nothing is, since the test of another target
+  /// ends the posting, which asking for a name begins again.
   private func posted(
     _ names: @autoclosure () -> [Notification.Name],
     after act: (NSManagedObjectContext) throws -> Void = { _ in }, _ note: @escaping @Sendable (Notification) -> Void

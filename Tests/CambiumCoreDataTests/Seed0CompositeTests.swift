@@ -3,8 +3,8 @@
 import CambiumCoreData
 import Testing
 
-// "What's new in Core Data": 5:39 adding, 5:53 setting, 6:11 fetching a composite attribute. The code is the talk's but for the
-// import, `@Managed`, and what was left out of it.
+// "What's new in Core Data": 5:39 adding, 5:53 setting, 6:11 fetching a composite attribute. The code is the talk's but
+// for the import, `@Managed`, and what was left out of it.
 
 enum PaintColor: String, CaseIterable, Identifiable {
   case none, white, blue, orange, red, gray, green, gold, yellow, black

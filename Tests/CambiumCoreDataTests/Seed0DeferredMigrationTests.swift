@@ -1,9 +1,9 @@
 import CambiumCoreData
 import Testing
 
-// "What's new in Core Data": 21:01 adding a store with the option, 21:17 executing deferred migrations; and the page of the key
-// (seed 1), which opens the store by `type: .sqlite`. Corrected: a value of a dictionary is no `Bool` without a cast, and what
-// throws is tried.
+// "What's new in Core Data": 21:01 adding a store with the option, 21:17 executing deferred migrations; and the page of
+// the key (seed 1), which opens the store by `type: .sqlite`. Corrected: a value of a dictionary is no `Bool` without a
+// cast, and what throws is tried.
 @Suite struct Seed0DeferredMigrationTests {
   private func oldStore(_ folder: Folder) throws -> URL {
     let storeURL = folder.file("store.sqlite")

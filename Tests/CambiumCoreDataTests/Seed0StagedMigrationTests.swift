@@ -1,9 +1,9 @@
 import CambiumCoreData
 import Testing
 
-// "What's new in Core Data": 16:00 model references, 16:19 stages, 16:54 handlers, 17:41 loading with a staged migration
-// manager. Corrected where the talk's code is not Swift: commas, quotation marks, `NSBundle.mainBundle`, which is a bundle of
-// the test's here, and the context of the handler's fetch. The checksums are those of the models.
+// "What's new in Core Data": 16:00 model references, 16:19 stages, 16:54 handlers, 17:41 loading with a staged
+// migration manager. Corrected where the talk's code is not Swift: commas, quotation marks, `NSBundle.mainBundle`,
+// which is a bundle of the test's here, and the context of the handler's fetch. The checksums are those of the models.
 @Suite struct Seed0StagedMigrationTests {
   private func migrate(_ folder: Folder, to myModel: NSManagedObjectModel) throws -> NSPersistentContainer? {
     let bundle = try #require(Bundle(path: folder.url.path))

@@ -1,8 +1,8 @@
 import CambiumCoreData
 import Testing
 
-// "Migrate to SwiftData": what of it is Core Data code. 4:57 object creation, 7:30 setting the path of the store and history
-// tracking, 9:11 unique class names (`CDTrip`, whose entity stays `Trip`).
+// "Migrate to SwiftData": what of it is Core Data code. 4:57 object creation, 7:30 setting the path of the store and
+// history tracking, 9:11 unique class names (`CDTrip`, whose entity stays `Trip`).
 
 class CDTrip: NSManagedObject {
   @Managed var name: String?

@@ -1,8 +1,8 @@
 import CambiumCoreData
 import Testing
 
-// "Evolve your Core Data schema": 6:16. The code is the talk's but for the import, the paths, and what is done instead of ending
-// the process.
+// "Evolve your Core Data schema": 6:16. The code is the talk's but for the import, the paths, and what is done instead
+// of ending the process.
 @Suite struct Seed3SchemaEvolutionTests {
   private func migrate(store: String, model: String) throws -> NSPersistentStoreCoordinator? {
     let storeURL = NSURL.fileURL(withPath: store)

@@ -27,7 +27,8 @@ enum FlightLog {
     return attribute
   }
 
-  /// - Parameter version: 1 has `flightData` in `Aircraft`; 2 has `FlightData` as well; 3 has it instead. 0 has neither.
+  /// - Parameter version: 1 has `flightData` in `Aircraft`; 2 has `FlightData` as well; 3 has it instead. 0 has
+  ///   neither.
   static func model(_ version: Int = 0) throws -> NSManagedObjectModel {
     let aircraft = NSEntityDescription()
     aircraft.name = "Aircraft"

@@ -2,8 +2,8 @@ import Cambium
 import Foundation
 import Testing
 
-// A module as new applications have it: its declarations are the main actor's unless they say otherwise, and members are seen of modules
-// that a file imports itself (`MemberImportVisibility`).
+// A module as new applications have it: its declarations are the main actor's unless they say otherwise, and members
+// are seen of modules that a file imports itself (`MemberImportVisibility`).
 
 nonisolated enum Genre: String, AttributeRepresentable { case rock, jazz }
 

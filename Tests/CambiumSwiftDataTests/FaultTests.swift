@@ -3,8 +3,8 @@ import CambiumSwiftData
 import Foundation
 import Testing
 
-// SwiftData's known faults, by the numbers of `Specs/13-swiftdata.md`; each has a test of what happens here instead. The faults of
-// migration, history and observers are not in it.
+// SwiftData's known faults, by the numbers of `Specs/13-swiftdata.md`; each has a test of what happens here instead.
+// The faults of migration, history and observers are not in it.
 @Suite struct FaultTests {
   // 1, 2: predicates that compile end the process there, or are not answered.
   @Test func whatTheStoreCannotAnswerIsRefusedWithItsName() throws {

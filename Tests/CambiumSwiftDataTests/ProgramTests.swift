@@ -3,8 +3,9 @@
   import Foundation
   import Testing
 
-  /// The programs in the manner of tutorials. Each has the output that it must have in its head, under `// Expected output:`, as
-  /// lines that begin with `//   `. A program is a folder of `Tests/SwiftDataPrograms`, and a name in `Package.swift`.
+  /// The programs in the manner of tutorials. Each has the output that it must have in its head, under
+  /// `// Expected output:`, as lines that begin with `//   `. A program is a folder of `Tests/SwiftDataPrograms`, and a
+  /// name in `Package.swift`.
   @Suite struct ProgramTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("SwiftDataPrograms")

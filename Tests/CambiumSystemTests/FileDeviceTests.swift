@@ -359,8 +359,8 @@ import Testing
   }
 
   #if canImport(Glibc)
-    /// A program that another thread is about to start has, until it runs, a copy of every descriptor, and with it the locks:
-    /// whoever closes a device must give them up by himself, or nobody can open the file meanwhile.
+    /// A program that another thread is about to start has, until it runs, a copy of every descriptor, and with it the
+    /// locks: whoever closes a device must give them up by himself, or nobody can open the file meanwhile.
     @Test func locksAreGoneWhileAnotherHoldsACopyOfTheDescriptor() throws {
       try withTemporaryDirectory { directory in
         let path = directory + "/store"

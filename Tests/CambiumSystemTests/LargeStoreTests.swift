@@ -5,14 +5,14 @@ import Testing
 
 @testable import CambiumSystem
 
-/// What has to hold at any size, on a real file of more than a gigabyte. Takes about 20 seconds in an optimised build, and
-/// 2 GB of room: runs only where `CAMBIUM_LARGE` is set (to a directory for the file, or to 1).
+/// What has to hold at any size, on a real file of more than a gigabyte. Takes about 20 seconds in an optimised build,
+/// and 2 GB of room: runs only where `CAMBIUM_LARGE` is set (to a directory for the file, or to 1).
 @Suite(.serialized, .enabled(if: ProcessInfo.processInfo.environment["CAMBIUM_LARGE"] != nil))
 struct LargeStoreTests {
   static let rows: UInt64 = 10_000_000
 
-  /// Ten million rows in one transaction, and a scan of them all, in 96 MiB; then the store is left with a log and opened,
-  /// which reads that log, the superblock, and the directory.
+  /// Ten million rows in one transaction, and a scan of them all, in 96 MiB; then the store is left with a log and
+  /// opened, which reads that log, the superblock, and the directory.
   @Test func tenMillionRowsInOneTransaction() throws {
     let environment = SystemEnvironment()
     var options = StoreOptions()

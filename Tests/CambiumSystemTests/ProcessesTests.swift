@@ -52,8 +52,8 @@ import Testing
     number([UInt8](try Data(contentsOf: URL(fileURLWithPath: path))))
   }
 
-  /// Two writers and three readers, of which one after the other is killed: what a writer was told of is there, no reader
-  /// sees half a commit, and the others go on.
+  /// Two writers and three readers, of which one after the other is killed: what a writer was told of is there, no
+  /// reader sees half a commit, and the others go on.
   @Test func killsLoseNothing() throws {
     let rounds = testCount("CAMBIUM_PROCESS_ROUNDS", short: 10, full: 100)
     try withTemporaryDirectory { directory in

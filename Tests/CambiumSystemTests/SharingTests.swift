@@ -35,7 +35,8 @@ import Testing
     } catch { return error }
   }
 
-  /// The turn of one that does not give it up, over real files; and what is waited for with a limit comes when it is free.
+  /// The turn of one that does not give it up, over real files; and what is waited for with a limit comes when it is
+  /// free.
   @Test func theTurnIsWaitedForWithALimit() throws {
     try withTemporaryDirectory { directory in
       let path = directory + "/store"

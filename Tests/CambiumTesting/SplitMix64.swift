@@ -33,8 +33,8 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
 
   /// Random bytes, of eight random bits each.
   public mutating func bytes(_ count: Int) -> [UInt8] {
-    // The library writes the count of what was initialised into the array of no elements that all threads share, which Thread Sanitizer
-    // takes for a race.
+    // The library writes the count of what was initialised into the array of no elements that all threads share, which
+    // Thread Sanitizer takes for a race.
     if count == 0 { return [] }
     return [UInt8](unsafeUninitializedCapacity: count) { bytes, initialized in
       while initialized < count {

@@ -1,6 +1,6 @@
 extension String {
-  /// Whether the bytes of a text are among those of this one. `contains`, which asks for characters, was a third of the time of a test
-  /// that asks often.
+  /// Whether the bytes of a text are among those of this one. `contains`, which asks for characters, was a third of the
+  /// time of a test that asks often.
   public func contains(bytesOf part: String) -> Bool {
     let (all, part) = (Array(utf8), Array(part.utf8))
     guard let first = part.first else { return true }

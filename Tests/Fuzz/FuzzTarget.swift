@@ -1,5 +1,6 @@
-/// What is fuzzed. Each target takes any bytes and answers what is wrong with what the code made of them; a trap, a hang
-/// and an access out of bounds are found by whoever runs it: libFuzzer (`.ci/fuzz`), or a test that replays inputs.
+/// What is fuzzed. Each target takes any bytes and answers what is wrong with what the code made of them; a trap, a
+/// hang and an access out of bounds are found by whoever runs it: libFuzzer (`.ci/fuzz`), or a test that replays
+/// inputs.
 enum FuzzTarget: String, CaseIterable, Sendable {
   /// Any file is opened.
   case open

@@ -1,6 +1,7 @@
-// Counts the heap of this process. The functions below take the place of the C library's own, which they call: the linker
-// gives them its names (see Package.swift), because the compiler refuses a function called `malloc`. The language's
-// runtime calls them as well. Sizes are those that the library gives, rounding included, without its headers.
+// Counts the heap of this process. The functions below take the place of the C library's own, which they call: the
+// linker gives them its names (see Package.swift), because the compiler refuses a function called `malloc`. The
+// language's runtime calls them as well. Sizes are those that the library gives, rounding included, without its
+// headers.
 //
 // The process has one thread while it counts. The variables need no initializer to run, because memory is asked for
 // before any of this program runs. Exclusive access is not checked at run time, because the check may ask for memory.

@@ -1,7 +1,8 @@
 #if canImport(Glibc)
   import CambiumKernel
 
-  /// A store of rows with one index, as a device keeps it: a tree of rows by number, and a tree of keys that lead to them.
+  /// A store of rows with one index, as a device keeps it: a tree of rows by number, and a tree of keys that lead to
+  /// them.
   struct KernelRun {
     private let options: StoreOptions
     private let count: UInt64

@@ -1,8 +1,8 @@
 import Cambium
 import Foundation
 
-/// Counts up notes that others count up as well, one save a step, `count` steps; each fourth step also adds a note. A save
-/// that would overwrite what others have counted is a conflict: the note is read anew, and counted again.
+/// Counts up notes that others count up as well, one save a step, `count` steps; each fourth step also adds a note. A
+/// save that would overwrite what others have counted is a conflict: the note is read anew, and counted again.
 ///
 /// The number of conflicts is left in a note with this process's name.
 func countNotes(path: String, id: UInt64, count: UInt64) throws {

@@ -53,8 +53,9 @@ func openNotes(_ path: String, version: Int) throws -> PersistentContainer {
   return container
 }
 
-/// Migrates the notes from version to version, `count` times or until it is killed; does what was put off in small parts, and
-/// goes back now and then. Writes a byte to standard output for each step, so that it can be killed at any of them.
+/// Migrates the notes from version to version, `count` times or until it is killed; does what was put off in small
+/// parts, and goes back now and then. Writes a byte to standard output for each step, so that it can be killed at any
+/// of them.
 func migrateNotes(path: String, count: UInt64) throws {
   var version = 1
   for round in 0..<count {
@@ -77,8 +78,8 @@ func migrateNotes(path: String, count: UInt64) throws {
   }
 }
 
-/// Reads the notes again and again until it is killed, with the model that they had when they were opened, and opens them
-/// anew when it is told that they have another. Ends with a message if anything is not as it must be.
+/// Reads the notes again and again until it is killed, with the model that they had when they were opened, and opens
+/// them anew when it is told that they have another. Ends with a message if anything is not as it must be.
 func readNotes(path: String) throws {
   var options = StoreOptions()
   options.isReadOnly = true

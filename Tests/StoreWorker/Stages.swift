@@ -1,7 +1,8 @@
 import Cambium
 import Foundation
 
-/// The versions that notes go through by stages: `noteModel(version: 0)`; with a square and a label; without what was old.
+/// The versions that notes go through by stages: `noteModel(version: 0)`; with a square and a label; without what was
+/// old.
 private func stagedModel(_ version: Int) throws -> ManagedObjectModel {
   if version == 0 { return try noteModel(version: 0) }
   return try ManagedObjectModel {
@@ -16,8 +17,9 @@ private func stagedModel(_ version: Int) throws -> ManagedObjectModel {
   }
 }
 
-/// Takes notes to the last version by two stages, whose handlers save a hundred notes at a time, and does what was put off. Writes
-/// a byte to standard output for each step, so that it can be killed at any of them. What is done before is not done again.
+/// Takes notes to the last version by two stages, whose handlers save a hundred notes at a time, and does what was put
+/// off. Writes a byte to standard output for each step, so that it can be killed at any of them. What is done before is
+/// not done again.
 func migrateNotesByStages(path: String) throws {
   let step = Data(".".utf8)
   func tell() { FileHandle.standardOutput.write(step) }

@@ -28,8 +28,8 @@ func open(_ path: String, _ durability: Durability, isReadOnly: Bool = false) th
   return try Store.open(on: device, environment: SystemEnvironment(), options: options)
 }
 
-/// What the writers keep, and the readers check: two trees with the same keys, whose values add up to zero, a counter of
-/// the commits, and the number of commits of each writer.
+/// What the writers keep, and the readers check: two trees with the same keys, whose values add up to zero, a counter
+/// of the commits, and the number of commits of each writer.
 enum Ledger {
   static let rows = TreeID(rawValue: 16)
   static let mirror = TreeID(rawValue: 17)
@@ -151,8 +151,8 @@ struct Reader {
   }
 }
 
-/// Commits when the number of commits so far says that it is this process's turn: what each commit does follows from that
-/// number alone, so that the result is known.
+/// Commits when the number of commits so far says that it is this process's turn: what each commit does follows from
+/// that number alone, so that the result is known.
 func alternate(path: String, id: UInt64, count: UInt64) throws {
   let store = try open(path, .normal)
   var done: UInt64 = 0

@@ -27,8 +27,8 @@ struct BatchElements {
 
   /// The element at a path; nil for a name without dots.
   ///
-  /// - Throws: ``CambiumError/Code/unknownKey`` for a path that leads to none, ``CambiumError/Code/invalidArgument`` for one of a
-  ///   property that a batch cannot set.
+  /// - Throws: ``CambiumError/Code/unknownKey`` for a path that leads to none, ``CambiumError/Code/invalidArgument``
+  ///   for one of a property that a batch cannot set.
   private func element(_ path: String) throws -> Element? {
     let names = path.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
     guard names.count > 1, let property = info.properties[names[0]] else { return nil }

@@ -13,21 +13,22 @@ public enum BatchResultType: Int, Sendable {
 ///     let rows: [[String: Any]] = [["tailNumber": "N1", "engines": 1], ["tailNumber": "N2"]]
 ///     try context.execute(BatchInsertRequest(entityName: "Aircraft", objects: rows))
 ///
-/// All are made in one transaction, or none. Attributes that are not given get their defaults; to-one relationships take
-/// ``ManagedObjectID``s where the other side is derived from them (an unordered to-many inverse, or none). An object that has the
-/// values of another one in a uniqueness constraint meets the context's merge policy: ``MergePolicy/error`` refuses all of them,
-/// by-property policies with the object's precedence and ``MergePolicy/overwrite`` change the other one, the rest leave it as it is.
-/// Changed is what is given alone: defaults are for objects that are new, and ``MergePolicy/overwrite`` leaves the rest as well.
-/// Rules of the model are not checked otherwise. Derived attributes are computed in the same transaction. Unsaved changes of contexts play no
-/// part, and contexts are not told:
-/// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)`` tells them, with
-/// ``BatchResult/objectIDNotification()`` or what history has of it.
+/// All are made in one transaction, or none. Attributes that are not given get their defaults; to-one relationships
+/// take ``ManagedObjectID``s where the other side is derived from them (an unordered to-many inverse, or none). An
+/// object that has the values of another one in a uniqueness constraint meets the context's merge policy:
+/// ``MergePolicy/error`` refuses all of them, by-property policies with the object's precedence and
+/// ``MergePolicy/overwrite`` change the other one, the rest leave it as it is. Changed is what is given alone: defaults
+/// are for objects that are new, and ``MergePolicy/overwrite`` leaves the rest as well. Rules of the model are not
+/// checked otherwise. Derived attributes are computed in the same transaction. Unsaved changes of contexts play no
+/// part, and contexts are not told: ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)``
+/// tells them, with ``BatchResult/objectIDNotification()`` or what history has of it.
 public struct BatchInsertRequest {
   /// The entity.
   public let entityName: String
   /// What is given.
   public var resultType = BatchResultType.statusOnly
-  /// The stores to choose one of that objects are made in: the first that holds the entity and can be written to. `nil` for all.
+  /// The stores to choose one of that objects are made in: the first that holds the entity and can be written to. `nil`
+  /// for all.
   public var affectedStores: [PersistentStore]?
   /// The objects, or what fills them in.
   let source: Source
@@ -43,8 +44,8 @@ public struct BatchInsertRequest {
     source = .objects(objects)
   }
 
-  /// As many objects as `handler` fills in, until it answers true. It is called before the transaction begins, and their rows
-  /// are kept in memory until then: make several requests of very many.
+  /// As many objects as `handler` fills in, until it answers true. It is called before the transaction begins, and
+  /// their rows are kept in memory until then: make several requests of very many.
   public init(entityName: String, dictionaryHandler handler: @escaping (inout [String: Any]) -> Bool) {
     self.entityName = entityName
     source = .handler(handler)
@@ -58,9 +59,9 @@ public struct BatchInsertRequest {
 ///     request.propertiesToUpdate = ["minutes": try FetchExpression(format: "0 - minutes")]
 ///     try context.execute(request)
 ///
-/// In one transaction for each store that holds the entity, with the values that it finds; if one fails after others, the error is
-/// ``CambiumError/Code/persistentStoreIncompleteSave``. See ``BatchInsertRequest`` for what plays no part. All objects that the request finds
-/// are written, and their derived attributes are computed.
+/// In one transaction for each store that holds the entity, with the values that it finds; if one fails after others,
+/// the error is ``CambiumError/Code/persistentStoreIncompleteSave``. See ``BatchInsertRequest`` for what plays no part.
+/// All objects that the request finds are written, and their derived attributes are computed.
 public struct BatchUpdateRequest {
   /// The entity.
   public let entityName: String
@@ -68,9 +69,9 @@ public struct BatchUpdateRequest {
   public var predicate: FetchPredicate?
   /// Whether objects of subentities count as well.
   public var includesSubentities = true
-  /// Attributes, elements of composites by their paths (`base.latitude`; the other elements stay), and to-one relationships whose
-  /// other side is derived from them, with the values that they get: one for all, or a ``FetchExpression`` that is computed of
-  /// each object.
+  /// Attributes, elements of composites by their paths (`base.latitude`; the other elements stay), and to-one
+  /// relationships whose other side is derived from them, with the values that they get: one for all, or a
+  /// ``FetchExpression`` that is computed of each object.
   public var propertiesToUpdate: [String: Any] = [:]
   /// What is given.
   public var resultType = BatchResultType.statusOnly
@@ -83,8 +84,8 @@ public struct BatchUpdateRequest {
 
 /// Deletes many objects, as rows, by the delete rules of their relationships. Core Data: `NSBatchDeleteRequest`.
 ///
-/// In one transaction. An object whose deletion a rule denies refuses all of them. Core Data's deletes by simple rules only, and
-/// not where one denies; see ``BatchInsertRequest`` for what plays no part.
+/// In one transaction. An object whose deletion a rule denies refuses all of them. Core Data's deletes by simple rules
+/// only, and not where one denies; see ``BatchInsertRequest`` for what plays no part.
 public struct BatchDeleteRequest {
   enum Which {
     case found(FetchRequest<ManagedObject>)

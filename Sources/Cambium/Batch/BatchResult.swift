@@ -35,8 +35,8 @@ public struct BatchResult: Sendable {
   ///     let done = try context.execute(request)
   ///     ManagedObjectContext.mergeChanges(fromRemoteContextSave: done.objectIDNotification(), into: [container.viewContext])
   ///
-  /// Names no objects unless ``resultType`` is ``BatchResultType/objectIDs``. Objects that were deleted or changed along with those
-  /// asked for, by rules of relationships, are not among them: the store's history names all.
+  /// Names no objects unless ``resultType`` is ``BatchResultType/objectIDs``. Objects that were deleted or changed
+  /// along with those asked for, by rules of relationships, are not among them: the store's history names all.
   public func objectIDNotification() -> ObjectIDNotification {
     switch kind {
     case .insert: return ObjectIDNotification(inserted: objectIDs)

@@ -64,12 +64,13 @@ public struct Attribute {
     if let renamed { changes.append { $0.renamingIdentifier = renamed } }
   }
 
-  /// The attribute with a predicate more that its values have to meet when they are saved, and what is said where they do not. See
-  /// ``AttributeDescription/setValidationPredicates(_:withValidationWarnings:)``.
+  /// The attribute with a predicate more that its values have to meet when they are saved, and what is said where they
+  /// do not. See ``AttributeDescription/setValidationPredicates(_:withValidationWarnings:)``.
   ///
   ///     let tail = Attribute("tailNumber", .string).validated("SELF BEGINSWITH 'N'", warning: "begins with N")
   ///
-  /// A predicate that cannot be read, or used for the attribute, makes compiling the model throw ``CambiumError/Code/invalidModel``.
+  /// A predicate that cannot be read, or used for the attribute, makes compiling the model throw
+  /// ``CambiumError/Code/invalidModel``.
   public func validated(_ format: String, _ arguments: Any?..., warning: String = "") -> Attribute {
     let rule: AttributeValidation
     do {

@@ -8,9 +8,9 @@ import CambiumKernel
 #endif
 
 extension PersistentStore {
-  /// The store as it was at a retained commit, for reading, with the model that it had then: a container with that store
-  /// alone. Its contexts fetch and follow relationships as ever; saving throws. Nothing is copied, and what is saved or
-  /// migrated meanwhile changes nothing about it.
+  /// The store as it was at a retained commit, for reading, with the model that it had then: a container with that
+  /// store alone. Its contexts fetch and follow relationships as ever; saving throws. Nothing is copied, and what is
+  /// saved or migrated meanwhile changes nothing about it.
   ///
   ///     let before = try store.retain(reason: "before the import")
   ///     // ...

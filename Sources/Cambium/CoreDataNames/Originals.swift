@@ -6,8 +6,8 @@ import CambiumEngine
   import Foundation
 #endif
 
-// What `CambiumCoreData` has properties and methods of the same names in front of, of Core Data's types: a module's own hide those that
-// it imports, from itself as well. Under these names it still has them.
+// What `CambiumCoreData` has properties and methods of the same names in front of, of Core Data's types: a module's own
+// hide those that it imports, from itself as well. Under these names it still has them.
 
 @_spi(CoreData) extension ManagedObjectContext {
   /// ``persistentStoreCoordinator``.
@@ -120,7 +120,8 @@ import CambiumEngine
 }
 
 @_spi(CoreData) extension ManagedObjectModel {
-  /// A model without entities that stands for one which could not be read: what uses it throws the error, unless it was given entities.
+  /// A model without entities that stands for one which could not be read: what uses it throws the error, unless it was
+  /// given entities.
   public convenience init(failure: any Error) {
     self.init()
     self.failure = failure
@@ -199,8 +200,8 @@ import CambiumEngine
 }
 
 @_spi(CoreData) extension ManagedObjectContext {
-  /// Returns a new object of an entity without a context, of the class that the entity has in this context; `nil` for an
-  /// entity that the model does not have.
+  /// Returns a new object of an entity without a context, of the class that the entity has in this context; `nil` for
+  /// an entity that the model does not have.
   public func ownObjectWithoutContext(ofEntity name: String) -> ManagedObject? {
     lock.run {
       guard let store = persistentStoreCoordinator.store(forEntity: name), let info = store.space.info(named: name)

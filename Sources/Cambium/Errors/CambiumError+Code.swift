@@ -29,8 +29,8 @@ extension CambiumError {
     public static let invalidPredicate = Code(rawValue: 5)
     /// Something that this version does not do yet.
     public static let unsupported = Code(rawValue: 6)
-    /// An earlier state of a store that is no longer kept: it was released, has lapsed, or was overtaken while the process
-    /// was suspended.
+    /// An earlier state of a store that is no longer kept: it was released, has lapsed, or was overtaken while the
+    /// process was suspended.
     public static let snapshotExpired = Code(rawValue: 7)
     /// A file or folder that is not there.
     public static let fileReadNoSuchFile = Code(rawValue: 260)
@@ -45,8 +45,8 @@ extension CambiumError {
 
     /// Generic validation error.
     public static let managedObjectValidation = Code(rawValue: 1550)
-    /// A uniqueness constraint is violated within the objects being saved. Never thrown: ``managedObjectConstraintMerge`` is, for
-    /// these as well.
+    /// A uniqueness constraint is violated within the objects being saved. Never thrown:
+    /// ``managedObjectConstraintMerge`` is, for these as well.
     public static let managedObjectConstraintValidation = Code(rawValue: 1551)
     /// Several validation errors: see `detailedErrors`.
     public static let validationMultipleErrors = Code(rawValue: 1560)
@@ -116,10 +116,11 @@ extension CambiumError {
     public static let migrationConstraintViolation = Code(rawValue: 134111)
     /// A migration was cancelled.
     public static let migrationCancelled = Code(rawValue: 134120)
-    /// The application does not know the store's model, and the migration would drop a part of it. The message names every drop and
-    /// the line to add. ``CambiumError/underlyingErrors`` has a ``ModelDrop`` for each. See
-    /// ``PersistentStoreDescription/allowsDroppingUnknownData``. Also thrown for a renaming identifier that names nothing in the store's
-    /// model, if its entity has a drop. Core Data throws this code for every source model that it does not find.
+    /// The application does not know the store's model, and the migration would drop a part of it. The message names
+    /// every drop and the line to add. ``CambiumError/underlyingErrors`` has a ``ModelDrop`` for each. See
+    /// ``PersistentStoreDescription/allowsDroppingUnknownData``. Also thrown for a renaming identifier that names
+    /// nothing in the store's model, if its entity has a drop. Core Data throws this code for every source model that
+    /// it does not find.
     public static let migrationMissingSourceModel = Code(rawValue: 134130)
     /// There is no mapping between two models, and none could be inferred.
     public static let migrationMissingMappingModel = Code(rawValue: 134140)

@@ -28,8 +28,8 @@ extension CambiumError {
     }
   }
 
-  /// A mapping that cannot be inferred: "incompatible version hash", as Apple's talks say, over "missing mapping model" with
-  /// one "inferred mapping model" for each change in the way, as applications see it.
+  /// A mapping that cannot be inferred: "incompatible version hash", as Apple's talks say, over "missing mapping model"
+  /// with one "inferred mapping model" for each change in the way, as applications see it.
   init(_ obstacles: [MappingObstacle]) {
     let causes = obstacles.map { obstacle in
       CambiumError(
@@ -88,7 +88,8 @@ func mapping<R>(
   do throws(EngineError) { return try body() } catch { throw CambiumError(error, during: operation) }
 }
 
-/// As ``mapping(_:_:)``, for a fetch whose predicate was checked: what the schema still refuses is a key path of its order.
+/// As ``mapping(_:_:)``, for a fetch whose predicate was checked: what the schema still refuses is a key path of its
+/// order.
 func mappingFetch<R>(_ body: () throws(EngineError) -> R) throws -> R {
   do throws(EngineError) { return try body() } catch {
     guard case .schema = error else { throw CambiumError(error) }

@@ -6,7 +6,8 @@ public struct ExpressionDescription: Hashable, Sendable {
   public var name: String
   /// The value.
   public var expression: FetchExpression
-  /// The type that values are brought into where they can be; numbers are rounded to what it holds; `nil` for their own.
+  /// The type that values are brought into where they can be; numbers are rounded to what it holds; `nil` for their
+  /// own.
   public var expressionResultType: AttributeType?
 
   /// An expression under a name.

@@ -22,8 +22,8 @@ extension Dictionary: FetchRequestResult where Key == String, Value == Any {}
 ///
 /// A request belongs to one thread at a time.
 public final class FetchRequest<Result: FetchRequestResult> {
-  /// The name of the entity; `nil` for the one that the class `Result` stands for in the model of the context that executes the
-  /// request: the one that names the class, or is called like it.
+  /// The name of the entity; `nil` for the one that the class `Result` stands for in the model of the context that
+  /// executes the request: the one that names the class, or is called like it.
   public var entityName: String?
   /// The entity, if it was set as such: then ``entityName`` is its name.
   public var entity: EntityDescription? {
@@ -55,16 +55,17 @@ public final class FetchRequest<Result: FetchRequestResult> {
   /// Whether the rows come with the objects. Without them a fetch is quicker where the objects are not looked at, since
   /// an index may answer it alone; objects that the context has already stay as they are.
   public var includesPropertyValues = true
-  /// Whether objects are given as faults. Their rows are there all the same; without faults, `awakeFromFetch` is called for
-  /// all of them at once.
+  /// Whether objects are given as faults. Their rows are there all the same; without faults, `awakeFromFetch` is called
+  /// for all of them at once.
   public var returnsObjectsAsFaults = true
   /// Whether objects with unsaved changes get their rows anew, which the changes then are based on. Others always do.
   public var shouldRefreshRefetchedObjects = false
-  /// Key paths of relationships whose objects will be needed. Their rows are read with the fetch, each once and in the order in which rows lie,
-  /// by several threads if there are many; one by one, when they are asked for, each would be waited for. The objects are faults all the
-  /// same. The context holds them until the block ends in which the fetch was made; outside of blocks, until the next such fetch, the end of
-  /// the next block, or a reset; those of an ``AsynchronousFetchRequest`` until its completion block has ended. Without effect in child
-  /// contexts, which read what their parent has, and on fetches of anything but objects.
+  /// Key paths of relationships whose objects will be needed. Their rows are read with the fetch, each once and in the
+  /// order in which rows lie, by several threads if there are many; one by one, when they are asked for, each would be
+  /// waited for. The objects are faults all the same. The context holds them until the block ends in which the fetch
+  /// was made; outside of blocks, until the next such fetch, the end of the next block, or a reset; those of an
+  /// ``AsynchronousFetchRequest`` until its completion block has ended. Without effect in child contexts, which read
+  /// what their parent has, and on fetches of anything but objects.
   public var relationshipKeyPathsForPrefetching: [String]?
   /// How many objects ``ManagedObjectContext/fetchBatches(_:)`` reads at a time; 0 for 100. Without effect on
   /// ``ManagedObjectContext/fetch(_:)``.
@@ -72,12 +73,12 @@ public final class FetchRequest<Result: FetchRequestResult> {
 
   // MARK: Dictionaries
 
-  /// What each dictionary holds: properties and key paths under their names, expressions under those of their descriptions.
-  /// `nil` for all attributes and to-one relationships.
+  /// What each dictionary holds: properties and key paths under their names, expressions under those of their
+  /// descriptions. `nil` for all attributes and to-one relationships.
   ///
   /// A value that is null is not in the dictionary; objects are there by their identifiers. Where a property is an
-  /// aggregate or there are groups, the others are literals or grouped by. Dictionaries are read from the store: unsaved
-  /// changes have no effect on them.
+  /// aggregate or there are groups, the others are literals or grouped by. Dictionaries are read from the store:
+  /// unsaved changes have no effect on them.
   ///
   ///     let request = FetchRequest<[String: Any]>(entityName: "LogEntry")
   ///     request.propertiesToGroupBy = ["aircraft.tailNumber"]
@@ -89,18 +90,20 @@ public final class FetchRequest<Result: FetchRequestResult> {
   ///     request.havingPredicate = try FetchPredicate(format: "legs > 10")
   ///     request.sortDescriptors = [FetchSortDescriptor(key: "minutes", ascending: false)]
   ///
-  /// In a request for objects it says which properties are wanted; whole rows come nevertheless, since they cost no more.
+  /// In a request for objects it says which properties are wanted; whole rows come nevertheless, since they cost no
+  /// more.
   public var propertiesToFetch: [FetchProperty]?
   /// Whether equal dictionaries are given once. Without effect unless ``propertiesToFetch`` is set.
   public var returnsDistinctResults = false
-  /// Key paths, through composites and to-one relationships, of whose values each combination gives one dictionary. Those
-  /// without a value are a group like others.
+  /// Key paths, through composites and to-one relationships, of whose values each combination gives one dictionary.
+  /// Those without a value are a group like others.
   public var propertiesToGroupBy: [String]?
-  /// Which groups are given: a condition on names in ``propertiesToFetch`` (as they are, or as `$variables`) and on grouped
-  /// key paths.
+  /// Which groups are given: a condition on names in ``propertiesToFetch`` (as they are, or as `$variables`) and on
+  /// grouped key paths.
   public var havingPredicate: FetchPredicate?
 
-  /// A request for all objects of the entity of the class `Result`, or, where that is no class of the application's, of none yet.
+  /// A request for all objects of the entity of the class `Result`, or, where that is no class of the application's, of
+  /// none yet.
   public init() {
     if Result.self == ManagedObjectID.self {
       resultType = .managedObjectID

@@ -8,7 +8,8 @@ import CambiumEngine
 
 /// One key of an order. Core Data: `NSSortDescriptor`; Foundation's `SortDescriptor` is another type.
 ///
-/// Nulls come first in ascending order, but not in one of distances. For dictionaries the key may also be the name of an expression.
+/// Nulls come first in ascending order, but not in one of distances. For dictionaries the key may also be the name of
+/// an expression.
 public struct FetchSortDescriptor: Hashable, Sendable {
   /// A key path, through composites and to-one relationships.
   public var key: String
@@ -16,8 +17,8 @@ public struct FetchSortDescriptor: Hashable, Sendable {
   public var ascending: Bool
   /// How strings are compared.
   public var comparator: FetchSortComparator
-  /// If there is one, ``key`` leads to a composite with elements `latitude` and `longitude`, and the order is that of the
-  /// distances from here.
+  /// If there is one, ``key`` leads to a composite with elements `latitude` and `longitude`, and the order is that of
+  /// the distances from here.
   public var origin: FetchPlace?
 
   /// A key of an order.
@@ -91,8 +92,8 @@ public struct FetchSortComparator: Hashable, Sendable {
   public static let binary = FetchSortComparator("binary", .scalars)
   /// As ``binary``, with upper and lower case alike. Core Data: `caseInsensitiveCompare:`.
   public static let caseInsensitive = FetchSortComparator("caseInsensitive", .caseInsensitive)
-  /// As ``caseInsensitive``, with numbers of the digits 0 to 9 by their value: "A2" before "a10". Nearest to Core Data's
-  /// `localizedStandardCompare:` without a language.
+  /// As ``caseInsensitive``, with numbers of the digits 0 to 9 by their value: "A2" before "a10". Nearest to Core
+  /// Data's `localizedStandardCompare:` without a language.
   public static let natural = FetchSortComparator("natural", .natural)
 
   private init(_ name: String, _ order: EngineTextOrder) {

@@ -7,7 +7,8 @@ import CambiumKernel
   import Foundation
 #endif
 
-/// What the class of an entity declares, and the entity does not have, or not of such a type: it would be noted only when the property is used.
+/// What the class of an entity declares, and the entity does not have, or not of such a type: it would be noted only
+/// when the property is used.
 struct ClassFindings {
   private let entity: EntityDescription
   private let properties: [String: PropertyDescription]

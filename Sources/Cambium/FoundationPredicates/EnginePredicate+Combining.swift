@@ -77,8 +77,8 @@ extension CambiumEngine.Predicate {
     return path
   }
 
-  /// Whether the condition holds only where there is a value at the path, because it compares it, or what it leads to, with
-  /// a value that is not null.
+  /// Whether the condition holds only where there is a value at the path, because it compares it, or what it leads to,
+  /// with a value that is not null.
   private func requires(_ path: String) -> Bool {
     guard case .comparison(let comparison) = self, comparison.modifier == .direct,
       case .keyPath(let other) = comparison.left, case .constant(let value) = comparison.right, !value.isNull,

@@ -6,8 +6,8 @@ import CambiumEngine
   import Foundation
 #endif
 
-/// A predicate as a part of another one: the condition that it asks of an object there. Foundation has such a part on Apple's
-/// platforms only. With this one predicates are joined, each of which has a variable of its own.
+/// A predicate as a part of another one: the condition that it asks of an object there. Foundation has such a part on
+/// Apple's platforms only. With this one predicates are joined, each of which has a variable of its own.
 package struct EvaluatedPredicate<Input: StandardPredicateExpression>: StandardPredicateExpression {
   private let predicate: FoundationPredicate<Input.Output>
   private let input: Input

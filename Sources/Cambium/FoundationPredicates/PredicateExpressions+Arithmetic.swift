@@ -52,8 +52,8 @@ extension PredicateExpressions.UnaryMinus: FetchExpressible {
   }
 }
 
-/// Constants are calculated at once, so that what they are compared with can be looked up in an index; what would overflow
-/// is left to the engine, which has a rule for it.
+/// Constants are calculated at once, so that what they are compared with can be looked up in an index; what would
+/// overflow is left to the engine, which has a rule for it.
 private func calculated(
   _ operation: CambiumEngine.ArithmeticOperator, _ a: TranslatedExpression, _ b: TranslatedExpression
 ) -> TranslatedExpression {

@@ -11,8 +11,8 @@ import CambiumEngine
 #if !canImport(Darwin)
   // Foundation has this part on Apple's platforms only, although `#Predicate` writes it everywhere.
   extension PredicateExpressions {
-    /// What `#Predicate` makes of `caseInsensitiveCompare(_:)`: the order of two texts, upper and lower case alike, in no language in
-    /// particular, as `==[c]` and `<[c]` have it.
+    /// What `#Predicate` makes of `caseInsensitiveCompare(_:)`: the order of two texts, upper and lower case alike, in
+    /// no language in particular, as `==[c]` and `<[c]` have it.
     public struct StringCaseInsensitiveCompare<
       Root: StandardPredicateExpression, Other: StandardPredicateExpression
     >: StandardPredicateExpression where Root.Output: StringProtocol, Other.Output: StringProtocol {
@@ -56,8 +56,8 @@ extension PredicateExpressions.StringCaseInsensitiveCompare: FetchExpressible {
 }
 
 extension PredicateTranslator {
-  /// The order of two texts as a number of Foundation's `ComparisonResult`, kept as a choice until it is known which result is
-  /// asked for: `== .orderedSame` becomes `==[c]`.
+  /// The order of two texts as a number of Foundation's `ComparisonResult`, kept as a choice until it is known which
+  /// result is asked for: `== .orderedSame` becomes `==[c]`.
   fileprivate static func orderWithoutCase(
     _ text: TranslatedExpression, _ other: TranslatedExpression
   ) -> TranslatedExpression {

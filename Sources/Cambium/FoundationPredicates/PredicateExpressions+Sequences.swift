@@ -121,8 +121,8 @@ private func quantified(
 }
 
 extension CambiumEngine.Predicate {
-  /// Whether a condition on `$variable` holds for any or all elements of a collection: by `ANY` and `ALL`, which the engine
-  /// answers fastest, or else by counting what a `SUBQUERY` gives.
+  /// Whether a condition on `$variable` holds for any or all elements of a collection: by `ANY` and `ALL`, which the
+  /// engine answers fastest, or else by counting what a `SUBQUERY` gives.
   static func quantified(
     _ modifier: ComparisonModifier, _ collection: EngineExpression, _ variable: String, _ condition: EnginePredicate
   ) -> EnginePredicate {

@@ -6,8 +6,9 @@ import CambiumEngine
   import Foundation
 #endif
 
-// The store has one type for each attribute, and the model says which. A cast of a value is the value itself where it cannot
-// fail, or takes an element out of an untyped dictionary. A cast of an object asks of which entity the object is.
+// The store has one type for each attribute, and the model says which. A cast of a value is the value itself where it
+// cannot fail, or takes an element out of an untyped dictionary. A cast of an object asks of which entity the object
+// is.
 
 extension PredicateExpressions.ForceCast: FetchExpressible {
   func translated(by translator: inout PredicateTranslator) throws -> TranslatedExpression {

@@ -69,8 +69,8 @@ extension PredicateExpressions.KeyPath: FetchExpressible {
 }
 
 extension PredicateExpressions.KeyPath {
-  /// Why the key path cannot be asked of a store, and what to declare. Swift tells the name of a stored property alone: of one that
-  /// is computed, as those with `@Managed` are, its type has to do.
+  /// Why the key path cannot be asked of a store, and what to declare. Swift tells the name of a stored property alone:
+  /// of one that is computed, as those with `@Managed` are, its type has to do.
   private func unnamed() -> CambiumError {
     let whole = "\(keyPath)"
     let what = whole.contains("<computed") ? "a property of type \(Output.self)" : "the property \(whole)"

@@ -1,5 +1,5 @@
-/// Tells how the properties are called that Swift key paths name, so that `#Predicate` can be asked of a store: a key path
-/// does not know its own name.
+/// Tells how the properties are called that Swift key paths name, so that `#Predicate` can be asked of a store: a key
+/// path does not know its own name.
 ///
 ///     extension Aircraft: PredicateKeyPaths {
 ///       static var predicateKeyPaths: [AnyKeyPath: String] {
@@ -10,9 +10,9 @@
 ///       static var predicateKeyPaths: [AnyKeyPath: String] { [\ColorScheme.primary: "primary"] }
 ///     }
 ///
-/// ``ManagedPaths()`` writes this. Each type declares its own properties, composites as well. The key path of an inherited property begins
-/// at the subclass, so that a class whose subclasses are asked about makes the list for them as well (not with `\Self.name`, which ends
-/// the process in Swift 6.3):
+/// ``ManagedPaths()`` writes this. Each type declares its own properties, composites as well. The key path of an
+/// inherited property begins at the subclass, so that a class whose subclasses are asked about makes the list for them
+/// as well (not with `\Self.name`, which ends the process in Swift 6.3):
 ///
 ///     extension Vehicle: PredicateKeyPaths {
 ///       static var predicateKeyPaths: [AnyKeyPath: String] {

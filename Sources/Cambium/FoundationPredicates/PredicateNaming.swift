@@ -5,7 +5,8 @@ import CambiumEngine
 package protocol PredicateNaming {
   /// Returns what the model calls the property of a key path; nil if the face does not know the key path.
   ///
-  /// - Parameter type: The type that the key path begins at: of an object, or of a value with elements. Never an `Optional`.
+  /// - Parameter type: The type that the key path begins at: of an object, or of a value with elements. Never an
+  ///   `Optional`.
   func name(of keyPath: AnyKeyPath, in type: Any.Type) throws -> PredicateName?
 
   /// Returns the name of the entity that a class stands for, for `is`, `as?` and `as!`; nil if it stands for none.

@@ -24,8 +24,8 @@ struct PredicateTranslator {
   private var localCount = 0
   private var depth = 0
 
-  /// What a predicate may come to. Some parts are repeated in what they are translated into: each level of these makes it
-  /// twice as large, and nobody could wait for what a few dozen of them come to.
+  /// What a predicate may come to. Some parts are repeated in what they are translated into: each level of these makes
+  /// it twice as large, and nobody could wait for what a few dozen of them come to.
   private static let partsLimit = 100_000
 
   init(
@@ -72,8 +72,8 @@ struct PredicateTranslator {
     return try translate(expression)
   }
 
-  /// Translates what is evaluated inside of another predicate, whose variables stand for something. They have that meaning
-  /// nowhere else, because the same predicate may be evaluated twice.
+  /// Translates what is evaluated inside of another predicate, whose variables stand for something. They have that
+  /// meaning nowhere else, because the same predicate may be evaluated twice.
   mutating func translate(
     _ expression: any PredicateExpression, where meanings: [(PredicateExpressions.VariableID, TranslatedExpression)]
   ) throws -> TranslatedExpression {

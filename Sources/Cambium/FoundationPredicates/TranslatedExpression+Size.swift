@@ -7,8 +7,9 @@ extension TranslatedExpression {
     case condition(EnginePredicate)
   }
 
-  /// Whether there are more conditions and expressions in this than a limit, each counted as often as it is gone through.
-  /// Looks at no more than that, and at no depth of the stack: what is repeated shares its memory, but would take for ever.
+  /// Whether there are more conditions and expressions in this than a limit, each counted as often as it is gone
+  /// through. Looks at no more than that, and at no depth of the stack: what is repeated shares its memory, but would
+  /// take for ever.
   func hasMoreParts(than limit: Int) -> Bool {
     var rest = [Part.translated(self)]
     var count = 0

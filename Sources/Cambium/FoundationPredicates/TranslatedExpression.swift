@@ -2,9 +2,9 @@ import CambiumEngine
 
 /// What a part of a Foundation predicate comes to.
 ///
-/// Swift's truth values are values like others, and may be missing; predicates have conditions apart from values. A part
-/// that depends on a condition, such as `a ?? b`, is kept as a choice until it is known what it is compared with: then each
-/// of its ends is compared by itself, which indexes can serve. `(minutes ?? 0) > 60` becomes `minutes > 60`.
+/// Swift's truth values are values like others, and may be missing; predicates have conditions apart from values. A
+/// part that depends on a condition, such as `a ?? b`, is kept as a choice until it is known what it is compared with:
+/// then each of its ends is compared by itself, which indexes can serve. `(minutes ?? 0) > 60` becomes `minutes > 60`.
 indirect enum TranslatedExpression: Sendable {
   case value(EngineExpression)
   case condition(EnginePredicate)

@@ -50,12 +50,13 @@ public struct PersistentHistoryChangeRequest: Sendable {
   public var fetchLimit = 0
   /// How many of those are passed over first, over all stores.
   public var fetchOffset = 0
-  /// The identifiers of the stores that are asked; `nil` for all that keep history, of a deletion those of them that were not opened
-  /// for reading only.
+  /// The identifiers of the stores that are asked; `nil` for all that keep history, of a deletion those of them that
+  /// were not opened for reading only.
   public var affectedStores: [String]?
 
-  /// Which transactions, of those that came after something, are given; see ``PersistentHistoryTransaction`` for the key paths. So
-  /// an application passes over what it has saved itself: `author != "app"`. Without effect on requests of other kinds.
+  /// Which transactions, of those that came after something, are given; see ``PersistentHistoryTransaction`` for the
+  /// key paths. So an application passes over what it has saved itself: `author != "app"`. Without effect on requests
+  /// of other kinds.
   public var predicate: FetchPredicate?
 
   private init(_ task: Task) { self.task = task }
@@ -65,8 +66,8 @@ public struct PersistentHistoryChangeRequest: Sendable {
     PersistentHistoryChangeRequest(.fetch(after: .token(token)))
   }
 
-  /// What came after a transaction in its store, and all there is of others (``affectedStores`` leaves them out); everything
-  /// there is, without one.
+  /// What came after a transaction in its store, and all there is of others (``affectedStores`` leaves them out);
+  /// everything there is, without one.
   ///
   /// A plain `nil` is taken for no token, which asks for the same.
   @_disfavoredOverload
@@ -79,8 +80,8 @@ public struct PersistentHistoryChangeRequest: Sendable {
     PersistentHistoryChangeRequest(.fetch(after: .date(date)))
   }
 
-  /// The transactions for which a request's predicate holds; see ``PersistentHistoryTransaction`` for its key paths. The
-  /// request's predicate, limit and offset count.
+  /// The transactions for which a request's predicate holds; see ``PersistentHistoryTransaction`` for its key paths.
+  /// The request's predicate, limit and offset count.
   public static func fetchHistory(
     withFetch request: FetchRequest<PersistentHistoryTransaction>
   ) -> PersistentHistoryChangeRequest {
@@ -88,8 +89,8 @@ public struct PersistentHistoryChangeRequest: Sendable {
       .fetchTransactions(request.predicate, limit: request.fetchLimit, offset: request.fetchOffset))
   }
 
-  /// The changes for which a request's predicate holds, of all transactions; see ``PersistentHistoryChange`` for its key
-  /// paths. The request's predicate, limit and offset count.
+  /// The changes for which a request's predicate holds, of all transactions; see ``PersistentHistoryChange`` for its
+  /// key paths. The request's predicate, limit and offset count.
   public static func fetchHistory(
     withFetch request: FetchRequest<PersistentHistoryChange>
   ) -> PersistentHistoryChangeRequest {

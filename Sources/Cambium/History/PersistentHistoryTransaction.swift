@@ -6,8 +6,8 @@
 
 /// A save or batch request, as the history of its store tells of it. Core Data: `NSPersistentHistoryTransaction`.
 ///
-/// In the predicate of a fetch of transactions it has `transactionNumber`, `timestamp`, `author`, `contextName`, `bundleID`,
-/// `processID` and `storeID`.
+/// In the predicate of a fetch of transactions it has `transactionNumber`, `timestamp`, `author`, `contextName`,
+/// `bundleID`, `processID` and `storeID`.
 public struct PersistentHistoryTransaction: Sendable, Hashable, FetchRequestResult {
   /// Its number in the store's history, from 1; later ones have greater numbers.
   public let transactionNumber: Int64

@@ -24,7 +24,8 @@ final class ContextLock: @unchecked Sendable {
   /// Whether the thread that asks holds the lock.
   var isHeldHere: Bool { owner.load(ordering: .relaxed) == SystemEnvironment.currentThread() }
 
-  /// Whether the block that runs was begun by nobody who had the lock, but for the queue that runs it. To be asked within ``run(_:)``.
+  /// Whether the block that runs was begun by nobody who had the lock, but for the queue that runs it. To be asked
+  /// within ``run(_:)``.
   var isOutermost: Bool { depth == jobDepth + 1 }
 
   /// Runs `body` with the lock held.
@@ -37,7 +38,8 @@ final class ContextLock: @unchecked Sendable {
     return try body()
   }
 
-  /// Runs a job of a queue with the lock held, which nobody has on this thread. What the job runs with the lock counts as outermost.
+  /// Runs a job of a queue with the lock held, which nobody has on this thread. What the job runs with the lock counts
+  /// as outermost.
   func runJob(_ body: () -> Void) {
     run {
       let outer = jobDepth

@@ -1,8 +1,8 @@
-/// How much of the work that migrations put off is to be done at once: for background tasks, whose time is short and may end at
-/// any moment.
+/// How much of the work that migrations put off is to be done at once: for background tasks, whose time is short and
+/// may end at any moment.
 public struct DeferredMigrationBudget: Sendable, Equatable {
-  /// The time from the call on; nil for any. A part of the work is not begun if, by the time that the last one took, it would
-  /// end later.
+  /// The time from the call on; nil for any. A part of the work is not begun if, by the time that the last one took, it
+  /// would end later.
   public var duration: Duration?
   /// The pages of rows to go through, roughly; nil for any. As many are written again, later, by checkpoints.
   public var pages: Int?

@@ -28,15 +28,15 @@ public enum PropertyMappingType: Sendable {
   case remove
   /// They stay as they are, the property's name aside.
   case copy
-  /// Numbers become numbers of another type; composites get, lose or rename elements; a relationship leads to several objects
-  /// instead of one, keeps them in another way, or gets another inverse, whose links it then has as well.
+  /// Numbers become numbers of another type; composites get, lose or rename elements; a relationship leads to several
+  /// objects instead of one, keeps them in another way, or gets another inverse, whose links it then has as well.
   case transform
   /// The value comes from an element of a composite, or goes into one: the key paths say which.
   case move
 }
 
-/// What becomes of a property in a migration whose mapping is inferred. Core Data tells its name and value expression only
-/// (`NSPropertyMapping`).
+/// What becomes of a property in a migration whose mapping is inferred. Core Data tells its name and value expression
+/// only (`NSPropertyMapping`).
 public struct InferredPropertyMapping: Sendable, Equatable {
   /// What happens.
   public let mappingType: PropertyMappingType
@@ -59,11 +59,11 @@ public struct EntityMapping: Sendable {
   public var name: String
   /// What happens.
   public var mappingType: EntityMappingType
-  /// The entity in the source; `nil` if the mapping makes objects of nothing. Objects of its subentities are the business
-  /// of mappings of their own.
+  /// The entity in the source; `nil` if the mapping makes objects of nothing. Objects of its subentities are the
+  /// business of mappings of their own.
   public var sourceEntityName: String?
-  /// The version hash of the entity in the source (``EntityDescription/versionHash``), which has to be that of the store;
-  /// `nil` fits any.
+  /// The version hash of the entity in the source (``EntityDescription/versionHash``), which has to be that of the
+  /// store; `nil` fits any.
   public var sourceEntityVersionHash: Data?
   /// The entity in the destination; `nil` if the objects go.
   public var destinationEntityName: String?
@@ -89,8 +89,8 @@ public struct EntityMapping: Sendable {
   ///   - source: The entity in the source.
   ///   - destination: The entity in the destination.
   ///   - name: `nil` for one of the names that Core Data gives inferred mappings: `IEM_Transform_Aircraft`.
-  ///   - type: `nil` for what the other parameters say: ``EntityMappingType/custom`` with a policy, add or remove where an
-  ///     entity is missing, else transform.
+  ///   - type: `nil` for what the other parameters say: ``EntityMappingType/custom`` with a policy, add or remove where
+  ///     an entity is missing, else transform.
   ///   - attributes: The values of attributes, by name or key path.
   ///   - relationships: The objects of relationships, by name.
   ///   - predicate: Which objects of the source.
@@ -131,8 +131,8 @@ public struct EntityMapping: Sendable {
     }
   }
 
-  /// The value expression of a property. A new one is taken for that of a relationship if it is one of the ready-made ones
-  /// for relationships; for others of the application's own add to ``relationshipMappings``.
+  /// The value expression of a property. A new one is taken for that of a relationship if it is one of the ready-made
+  /// ones for relationships; for others of the application's own add to ``relationshipMappings``.
   public subscript(property: String) -> ValueExpression? {
     get { (attributeMappings + relationshipMappings).first { $0.name == property }?.valueExpression }
     set {

@@ -18,15 +18,15 @@ import CambiumKernel
 ///
 /// A migration makes one object of the class for each mapping that names it, and calls it on one thread, in this order:
 ///
-/// 1. For each mapping: ``begin(_:with:)``, ``createDestinationInstances(forSource:in:manager:)`` for each object of the
-///    source, ``endInstanceCreation(forMapping:manager:)``.
-/// 2. Then for each mapping: ``createRelationships(forDestination:in:manager:)`` for each object of the destination that was
-///    associated, ``endRelationshipCreation(forMapping:manager:)``.
+/// 1. For each mapping: ``begin(_:with:)``, ``createDestinationInstances(forSource:in:manager:)`` for each object of
+///    the source, ``endInstanceCreation(forMapping:manager:)``.
+/// 2. Then for each mapping: ``createRelationships(forDestination:in:manager:)`` for each object of the destination
+///    that was associated, ``endRelationshipCreation(forMapping:manager:)``.
 /// 3. Then for each mapping: ``performCustomValidation(forMapping:manager:)``, ``end(_:manager:)``.
 ///
-/// What a method throws ends the migration with ``CambiumError/Code/entityMigrationPolicy``, the error underneath. Policies do
-/// not save: the manager does, whenever it has called a policy for ``MigrationManager/batchSize`` objects, and at the end
-/// of each part. Objects are plain ``ManagedObject``s, whatever classes the models name.
+/// What a method throws ends the migration with ``CambiumError/Code/entityMigrationPolicy``, the error underneath.
+/// Policies do not save: the manager does, whenever it has called a policy for ``MigrationManager/batchSize`` objects,
+/// and at the end of each part. Objects are plain ``ManagedObject``s, whatever classes the models name.
 open class EntityMigrationPolicy {
   /// A policy; made by the manager.
   public required init() {}
@@ -34,9 +34,9 @@ open class EntityMigrationPolicy {
   /// Called before objects are made for a mapping.
   open func begin(_ mapping: EntityMapping, with manager: MigrationManager) throws {}
 
-  /// Called for each object of the source entity; makes what becomes of it. This implementation inserts one object of the
-  /// destination entity, if there is one, sets its attributes as ``EntityMapping/attributeMappings`` say, and associates the
-  /// two. An override that inserts objects itself associates them
+  /// Called for each object of the source entity; makes what becomes of it. This implementation inserts one object of
+  /// the destination entity, if there is one, sets its attributes as ``EntityMapping/attributeMappings`` say, and
+  /// associates the two. An override that inserts objects itself associates them
   /// (``MigrationManager/associate(sourceInstance:withDestinationInstance:for:)``), or they get no relationships.
   ///
   /// A value that is missing leaves an attribute that is not optional at its default.
@@ -59,8 +59,8 @@ open class EntityMigrationPolicy {
   open func endInstanceCreation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {}
 
   /// Called for each object of the destination that was associated for the mapping. This implementation sets its
-  /// relationships as ``EntityMapping/relationshipMappings`` say. Where an object was made of several, to-many relationships
-  /// get the objects of all of them, others the first that there is.
+  /// relationships as ``EntityMapping/relationshipMappings`` say. Where an object was made of several, to-many
+  /// relationships get the objects of all of them, others the first that there is.
   open func createRelationships(
     forDestination destination: ManagedObject, in mapping: EntityMapping, manager: MigrationManager
   ) throws {

@@ -1,11 +1,12 @@
 import CambiumEngine
 
 extension MappingModel {
-  /// Infers the mapping of a lightweight migration. Core Data's `inferredMappingModel(forSourceModel:destinationModel:)`. It
-  /// does no work on any store, and answers whether there would be any use in trying.
+  /// Infers the mapping of a lightweight migration. Core Data's
+  /// `inferredMappingModel(forSourceModel:destinationModel:)`. It does no work on any store, and answers whether there
+  /// would be any use in trying.
   ///
-  /// The result may be changed, and then is a mapping for a ``MigrationManager``, which makes every object anew; migrating
-  /// a store with automatic inference changes it in place instead.
+  /// The result may be changed, and then is a mapping for a ``MigrationManager``, which makes every object anew;
+  /// migrating a store with automatic inference changes it in place instead.
   ///
   /// - Throws: ``CambiumError/Code/migrationMissingMappingModel`` with an error for every change in the way underneath
   ///   (``CambiumError/Code/inferredMappingModel``: the entity, the property, why, and how to go about it in steps);
@@ -25,8 +26,8 @@ extension MappingModel {
     return result
   }
 
-  /// A mapping model to start from where none can be inferred: entities and properties are matched by renaming identifier,
-  /// then by name, as far as the types allow it. What does not match is left to the developer.
+  /// A mapping model to start from where none can be inferred: entities and properties are matched by renaming
+  /// identifier, then by name, as far as the types allow it. What does not match is left to the developer.
   ///
   /// - Throws: ``CambiumError/Code/invalidModel``. O(size of the models).
   @_optimize(none)
@@ -72,8 +73,8 @@ extension MappingModel {
 
   /// Checks that the mapping fits two models.
   ///
-  /// - Throws: ``CambiumError/Code/invalidArgument`` with the entity and property in question: two mappings of a name, an
-  ///   unknown entity or property, a mapping without type, one of both entities missing where its type needs them;
+  /// - Throws: ``CambiumError/Code/invalidArgument`` with the entity and property in question: two mappings of a name,
+  ///   an unknown entity or property, a mapping without type, one of both entities missing where its type needs them;
   ///   ``CambiumError/Code/migration`` for a version hash that is not the model's; ``CambiumError/Code/invalidModel``.
   @_optimize(none)
   public func check(from source: ManagedObjectModel, to destination: ManagedObjectModel) throws {
@@ -172,8 +173,8 @@ extension EntityMapping {
     }
   }
 
-  /// The mapping with one for each property that has the same name on both sides and none yet, as ``EntityMappingType/copy``
-  /// means it.
+  /// The mapping with one for each property that has the same name on both sides and none yet, as
+  /// ``EntityMappingType/copy`` means it.
   @_optimize(none)
   func filledIn(_ source: Schema, _ destination: Schema) -> EntityMapping {
     guard mappingType == .copy, let from = sourceEntityName.flatMap({ source.entity(named: $0) }),

@@ -15,15 +15,16 @@ import CambiumEngine
 ///
 /// Mappings that can be inferred need none of this: see ``inferred(from:to:)``.
 public struct MappingModel: Sendable {
-  /// What becomes of the entities, in the order in which a migration takes them. What no mapping mentions is not there in
-  /// the destination.
+  /// What becomes of the entities, in the order in which a migration takes them. What no mapping mentions is not there
+  /// in the destination.
   public var entityMappings: [EntityMapping]
 
   /// A mapping model for migrations by hand (``MigrationManager``).
   public init(entityMappings: [EntityMapping] = []) { self.entityMappings = entityMappings }
 
-  /// A mapping model that is found for stores of one model and coordinators of another: the version hashes of entities are
-  /// filled in where they are missing, and entities that are in no mapping are added or removed. O(size of the models).
+  /// A mapping model that is found for stores of one model and coordinators of another: the version hashes of entities
+  /// are filled in where they are missing, and entities that are in no mapping are added or removed. O(size of the
+  /// models).
   ///
   /// - Throws: As ``check(from:to:)``.
   public init(
@@ -53,8 +54,8 @@ public struct MappingModel: Sendable {
     Dictionary(entityMappings.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The first mapping that leads to an entity of the destination, or else has the name; `nil` if there is none. Assigning
-  /// replaces or removes it, or adds one.
+  /// The first mapping that leads to an entity of the destination, or else has the name; `nil` if there is none.
+  /// Assigning replaces or removes it, or adds one.
   public subscript(entity: String) -> EntityMapping? {
     get { place(entity).map { entityMappings[$0] } }
     set {

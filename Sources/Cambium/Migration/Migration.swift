@@ -20,8 +20,9 @@ public typealias ModelDrop = CambiumEngine.ModelDrop
 
 /// Looks at migrations before they are made.
 public enum Migration {
-  /// Returns what a migration of the store in a file to a model would do: the drops with their numbers of values; the steps with the
-  /// rows and pages that each touches, and which of them could be put off; and the objects in the way. Nothing is changed.
+  /// Returns what a migration of the store in a file to a model would do: the drops with their numbers of values; the
+  /// steps with the rows and pages that each touches, and which of them could be put off; and the objects in the way.
+  /// Nothing is changed.
   ///
   ///     let plan = try Migration.plan(storeAt: url, to: model)
   ///     if !plan.isNeeded { print("nothing to be done") }
@@ -32,13 +33,14 @@ public enum Migration {
   /// - Parameters:
   ///   - defers: Whether the migration would be a deferred one
   ///     (``PersistentStoreCoordinator/deferredLightweightMigrationOption``): what it puts off is told last.
-  ///   - sourceModels: Other versions of the model, as in ``PersistentStoreDescription/sourceModels``. A renaming identifier may name
-  ///     a property of one of them that the store's model does not have.
-  /// - Throws: ``CambiumError/Code/persistentStoreIncompatibleVersionHash`` if no mapping can be inferred, with every change
-  ///   in the way underneath; ``CambiumError/Code/migrationMissingSourceModel`` for a renaming identifier that names nothing, if its
-  ///   entity has a drop, because opening the store throws it as well; ``CambiumError/Code/persistentStoreOpen`` if the file cannot
-  ///   be opened for writing (it is opened so, though not changed, since constraints are tried out in a transaction that is rolled
-  ///   back). O(rows that are looked at), all rows of entities with drops among them.
+  ///   - sourceModels: Other versions of the model, as in ``PersistentStoreDescription/sourceModels``. A renaming
+  ///     identifier may name a property of one of them that the store's model does not have.
+  /// - Throws: ``CambiumError/Code/persistentStoreIncompatibleVersionHash`` if no mapping can be inferred, with every
+  ///   change in the way underneath; ``CambiumError/Code/migrationMissingSourceModel`` for a renaming identifier that
+  ///   names nothing, if its entity has a drop, because opening the store throws it as well;
+  ///   ``CambiumError/Code/persistentStoreOpen`` if the file cannot be opened for writing (it is opened so, though not
+  ///   changed, since constraints are tried out in a transaction that is rolled back). O(rows that are looked at), all
+  ///   rows of entities with drops among them.
   public static func plan(
     storeAt url: URL, to model: ManagedObjectModel, defers: Bool = false, sourceModels: [ManagedObjectModel] = []
   ) throws -> MigrationPlan {
@@ -71,8 +73,8 @@ public enum Migration {
 }
 
 extension PersistentStore {
-  /// The objects that a migration's plan or error names, as the store has them, opened with the model that it had: the first
-  /// ones, at most `MigrationBlock.sampleLimit`.
+  /// The objects that a migration's plan or error names, as the store has them, opened with the model that it had: the
+  /// first ones, at most `MigrationBlock.sampleLimit`.
   ///
   ///     let plan = try Migration.plan(storeAt: url, to: model)
   ///     for block in plan.blocks {

@@ -1,7 +1,7 @@
 import CambiumEngine
 
-/// What was made of what, by entity mapping: references only, about 150 bytes for an object of the source and the one made of
-/// it.
+/// What was made of what, by entity mapping: references only, about 150 bytes for an object of the source and the one
+/// made of it.
 struct MigrationAssociations {
   /// Of one entity mapping.
   struct Table {

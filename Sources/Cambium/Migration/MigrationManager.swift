@@ -15,13 +15,13 @@ import CambiumSystem
 ///
 /// There are two stacks, one on each file, and three passes over the mapping model: objects with their attributes, then
 /// relationships, then validation; see ``EntityMigrationPolicy`` for who is called when. The source is only read. The
-/// destination has its name from when it is complete: a migration that fails, is cancelled or killed leaves nothing behind
-/// that could be taken for a store.
+/// destination has its name from when it is complete: a migration that fails, is cancelled or killed leaves nothing
+/// behind that could be taken for a store.
 ///
-/// **Memory.** Objects are made and saved in batches of ``batchSize``. In memory stay the identifiers of the objects of the
-/// source (16 bytes each, for one entity mapping at a time) and which object was made of which (about 150 bytes for each
-/// object, until the end). An object with many destinations of a to-many relationship is set with all of them at once.
-/// Constraints of the destination hold after each batch, and not at the end only.
+/// **Memory.** Objects are made and saved in batches of ``batchSize``. In memory stay the identifiers of the objects of
+/// the source (16 bytes each, for one entity mapping at a time) and which object was made of which (about 150 bytes for
+/// each object, until the end). An object with many destinations of a to-many relationship is set with all of them at
+/// once. Constraints of the destination hold after each batch, and not at the end only.
 ///
 /// A manager does one migration at a time, on the thread that asks for it, where its contexts and policies are used.
 /// ``migrationProgress``, ``currentEntityMapping`` and ``cancelMigration(with:)`` may be used from any thread.
@@ -104,17 +104,17 @@ open class MigrationManager: @unchecked Sendable {
   }
 
   /// Migrates a store. The source is opened for reading, however it is described; nobody should write it meanwhile. The
-  /// destination's ``PersistentStoreDescription/pageSize`` and ``PersistentStoreDescription/cacheBytes`` count; there must be
-  /// no file yet. What the application keeps with the store (``PersistentStore/setMetadata(_:)``) goes along. The
-  /// destination is another store with an identifier of its own, so identifiers of objects change.
+  /// destination's ``PersistentStoreDescription/pageSize`` and ``PersistentStoreDescription/cacheBytes`` count; there
+  /// must be no file yet. What the application keeps with the store (``PersistentStore/setMetadata(_:)``) goes along.
+  /// The destination is another store with an identifier of its own, so identifiers of objects change.
   ///
-  /// - Throws: ``CambiumError/Code/migrationManagerSourceStore`` if the source cannot be opened or read, or is not of the
-  ///   source model; ``CambiumError/Code/migrationManagerDestinationStore`` if the destination is there, or cannot be made
-  ///   or written; ``CambiumError/Code/entityMigrationPolicy`` with what a policy or value expression threw underneath;
-  ///   ``CambiumError/Code/migrationConstraintViolation`` if objects would violate a constraint;
+  /// - Throws: ``CambiumError/Code/migrationManagerSourceStore`` if the source cannot be opened or read, or is not of
+  ///   the source model; ``CambiumError/Code/migrationManagerDestinationStore`` if the destination is there, or cannot
+  ///   be made or written; ``CambiumError/Code/entityMigrationPolicy`` with what a policy or value expression threw
+  ///   underneath; ``CambiumError/Code/migrationConstraintViolation`` if objects would violate a constraint;
   ///   ``CambiumError/Code/migration`` if objects break other rules of the model, with these as `detailedErrors`;
-  ///   ``CambiumError/Code/migrationCancelled``; what ``MappingModel/check(from:to:)`` throws. The source is as it was, and
-  ///   there is no destination.
+  ///   ``CambiumError/Code/migrationCancelled``; what ``MappingModel/check(from:to:)`` throws. The source is as it was,
+  ///   and there is no destination.
   public func migrateStore(
     _ source: PersistentStoreDescription, mapping: MappingModel, to destination: PersistentStoreDescription
   ) throws {
@@ -302,8 +302,8 @@ open class MigrationManager: @unchecked Sendable {
 
   /// Notes that an object of the destination was made of one of the source.
   ///
-  /// - Throws: ``CambiumError/Code/invalidArgument`` for objects of other contexts than the manager's, or an entity mapping
-  ///   that is not of the mapping model.
+  /// - Throws: ``CambiumError/Code/invalidArgument`` for objects of other contexts than the manager's, or an entity
+  ///   mapping that is not of the mapping model.
   public func associate(
     sourceInstance: ManagedObject, withDestinationInstance destination: ManagedObject, for mapping: EntityMapping
   ) throws {
@@ -317,10 +317,11 @@ open class MigrationManager: @unchecked Sendable {
     run?.associations[mapping.name]?.associate(sourceInstance.objectID.reference, destination.objectID.reference)
   }
 
-  /// What an entity mapping made of objects of the source, in the order of these, each once; `nil` for all that it made.
+  /// What an entity mapping made of objects of the source, in the order of these, each once; `nil` for all that it
+  /// made.
   ///
-  /// - Throws: ``CambiumError/Code/invalidArgument`` for an entity mapping that is not of the mapping model (Core Data raises
-  ///   an exception).
+  /// - Throws: ``CambiumError/Code/invalidArgument`` for an entity mapping that is not of the mapping model (Core Data
+  ///   raises an exception).
   public func destinationInstances(
     forEntityMappingName name: String, sourceInstances: [ManagedObject]?
   ) throws -> [ManagedObject] {
@@ -333,8 +334,8 @@ open class MigrationManager: @unchecked Sendable {
       sourceInstances.flatMap { table.destinations(of: $0.objectID.reference) }, space, destinationContext)
   }
 
-  /// The objects of the source that an entity mapping made objects of the destination of, in the order of these, each once;
-  /// `nil` for all.
+  /// The objects of the source that an entity mapping made objects of the destination of, in the order of these, each
+  /// once; `nil` for all.
   ///
   /// - Throws: As ``destinationInstances(forEntityMappingName:sourceInstances:)``.
   public func sourceInstances(

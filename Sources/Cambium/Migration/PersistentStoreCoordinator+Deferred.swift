@@ -5,8 +5,8 @@ import CambiumKernel
 public typealias DeferredMigrationTask = CambiumEngine.DeferredTask
 
 extension PersistentStoreCoordinator {
-  /// What migrations of the coordinator's stores have put off and nobody has done yet, with what each will free. Reads some hundred
-  /// rows for each.
+  /// What migrations of the coordinator's stores have put off and nobody has done yet, with what each will free. Reads
+  /// some hundred rows for each.
   ///
   /// - Throws: ``CambiumError`` if a store cannot be read.
   public func deferredLightweightMigrationTasks() throws -> [DeferredMigrationTask] {
@@ -17,11 +17,11 @@ extension PersistentStoreCoordinator {
     return tasks
   }
 
-  /// Does everything that was put off. Core Data: the same name. Objects can be fetched and saved meanwhile. If the process
-  /// ends before, the rest is there to be done; nothing of it has to be.
+  /// Does everything that was put off. Core Data: the same name. Objects can be fetched and saved meanwhile. If the
+  /// process ends before, the rest is there to be done; nothing of it has to be.
   ///
-  /// - Throws: ``CambiumError`` if a store cannot be written; ``CambiumError/Code/fileWriteNoPermission`` if a read-only
-  ///   store has deferred work. The call finishes the other stores before it throws.
+  /// - Throws: ``CambiumError`` if a store cannot be written; ``CambiumError/Code/fileWriteNoPermission`` if a
+  ///   read-only store has deferred work. The call finishes the other stores before it throws.
   @_optimize(none)
   public func finishDeferredLightweightMigration() throws {
     try finishDeferredLightweightMigration(within: DeferredMigrationBudget())
@@ -33,8 +33,8 @@ extension PersistentStoreCoordinator {
   ///   - rowsAtATime: The rows that a part goes through; each part is a commit of its own.
   ///   - goesOn: Asked before every part, with what is left to do; `false` stops. What was done stays done.
   /// - Returns: Whether everything is done.
-  /// - Throws: ``CambiumError`` if a store cannot be written; ``CambiumError/Code/fileWriteNoPermission`` if a read-only
-  ///   store has deferred work. The call finishes the other stores before it throws.
+  /// - Throws: ``CambiumError`` if a store cannot be written; ``CambiumError/Code/fileWriteNoPermission`` if a
+  ///   read-only store has deferred work. The call finishes the other stores before it throws.
   @discardableResult
   @_optimize(none)
   public func finishDeferredLightweightMigration(
@@ -61,22 +61,22 @@ extension PersistentStoreCoordinator {
     return true
   }
 
-  /// Does what was put off within a budget, for schedulers that give background work little time and may end it at any moment:
-  /// the work is done in parts of some milliseconds, each a commit of its own, and what was done stays done, also if the process
-  /// is killed. Call it again to go on. Objects can be fetched and saved meanwhile.
+  /// Does what was put off within a budget, for schedulers that give background work little time and may end it at any
+  /// moment: the work is done in parts of some milliseconds, each a commit of its own, and what was done stays done,
+  /// also if the process is killed. Call it again to go on. Objects can be fetched and saved meanwhile.
   ///
   ///     let isDone = try coordinator.finishDeferredLightweightMigration(
   ///       within: DeferredMigrationBudget(duration: .seconds(20)), isExpired: { task.isCancelled },
   ///       progress: { print("\($0.rows) rows, \($0.tasksLeft) tasks left") })
   ///
   /// - Parameters:
-  ///   - budget: What may be used. At least one part is done, unless it is used up from the beginning (a duration or a number
-  ///     of pages of 0).
+  ///   - budget: What may be used. At least one part is done, unless it is used up from the beginning (a duration or a
+  ///     number of pages of 0).
   ///   - isExpired: Asked before every part; `true` stops.
   ///   - progress: Told after every part, on the thread of the call.
   /// - Returns: Whether everything is done.
-  /// - Throws: ``CambiumError`` if a store cannot be written; ``CambiumError/Code/fileWriteNoPermission`` if a read-only
-  ///   store has deferred work. The call finishes the other stores before it throws.
+  /// - Throws: ``CambiumError`` if a store cannot be written; ``CambiumError/Code/fileWriteNoPermission`` if a
+  ///   read-only store has deferred work. The call finishes the other stores before it throws.
   @discardableResult
   @_optimize(none)
   public func finishDeferredLightweightMigration(
@@ -121,8 +121,8 @@ extension PersistentStoreCoordinator {
 
   /// Does the first task that was put off, to its end. Core Data: the same name. Nothing if there is none.
   ///
-  /// - Throws: ``CambiumError`` if a store cannot be written; ``CambiumError/Code/fileWriteNoPermission`` if a read-only
-  ///   store has deferred work. The call finishes the other stores before it throws.
+  /// - Throws: ``CambiumError`` if a store cannot be written; ``CambiumError/Code/fileWriteNoPermission`` if a
+  ///   read-only store has deferred work. The call finishes the other stores before it throws.
   @_optimize(none)
   public func finishDeferredLightweightMigrationTask() throws {
     for store in persistentStores where !store.isReadOnly {

@@ -10,23 +10,24 @@ import CambiumEngine
 public typealias PriorState = CambiumEngine.PriorState
 
 extension PersistentStoreCoordinator {
-  /// Undoes the newest migration of each store whose state before it is kept: as long as something that it put off is not
-  /// done, or, with ``PersistentStoreDescription/keepsStateBeforeMigration``, until ``confirmMigration()``. Model and
-  /// objects are as they were before, by a new commit; nothing is copied and no row is read.
+  /// Undoes the newest migration of each store whose state before it is kept: as long as something that it put off is
+  /// not done, or, with ``PersistentStoreDescription/keepsStateBeforeMigration``, until ``confirmMigration()``. Model
+  /// and objects are as they were before, by a new commit; nothing is copied and no row is read.
   ///
-  /// A migration by stages is several: each call undoes one stage. What a stage's `willMigrateHandler` saved was saved before
-  /// it and stays; what its `migrateHandler` and `didMigrateHandler` saved counts as saved since.
+  /// A migration by stages is several: each call undoes one stage. What a stage's `willMigrateHandler` saved was saved
+  /// before it and stays; what its `migrateHandler` and `didMigrateHandler` saved counts as saved since.
   ///
   /// The store has the model of before then, and the coordinator the one of after: its contexts read on what they have,
-  /// and then throw ``CambiumError/Code/persistentStoreIncompatibleSchema``, as those of other processes do. Open the store
-  /// with the model of before; opened with the one of after it is migrated again. Where both models describe the same rows
-  /// (they differ by an index, say), its contexts go on instead, and an object that is saved is a conflict if what it is based
-  /// on was discarded. Objects made since the migration are gone, and their identifiers name nothing any more.
+  /// and then throw ``CambiumError/Code/persistentStoreIncompatibleSchema``, as those of other processes do. Open the
+  /// store with the model of before; opened with the one of after it is migrated again. Where both models describe the
+  /// same rows (they differ by an index, say), its contexts go on instead, and an object that is saved is a conflict if
+  /// what it is based on was discarded. Objects made since the migration are gone, and their identifiers name nothing
+  /// any more.
   ///
   /// - Parameter discardsCommits: Whether what was saved since the migration may be lost.
-  /// - Throws: ``CambiumError/Code/migration``, with `EngineError.noMigrationToRollBack` underneath if there is nothing to
-  ///   be undone in any store, or `EngineError.commitsSinceMigration`, which says how many, if something was saved since;
-  ///   what writing throws. Of several stores, those before the one that failed are rolled back.
+  /// - Throws: ``CambiumError/Code/migration``, with `EngineError.noMigrationToRollBack` underneath if there is nothing
+  ///   to be undone in any store, or `EngineError.commitsSinceMigration`, which says how many, if something was saved
+  ///   since; what writing throws. Of several stores, those before the one that failed are rolled back.
   @_optimize(none)
   public func rollBackMigration(discardsCommits: Bool = false) throws {
     let stores = persistentStores.filter { !$0.isReadOnly }
@@ -43,8 +44,8 @@ extension PersistentStoreCoordinator {
     if !isDone { throw CambiumError(EngineError.noMigrationToRollBack, during: .migration) }
   }
 
-  /// Gives up the states before migrations, and the room that they hold in the files; nothing can be undone then. Work that
-  /// was put off stays to be done.
+  /// Gives up the states before migrations, and the room that they hold in the files; nothing can be undone then. Work
+  /// that was put off stays to be done.
   ///
   /// - Throws: What writing throws.
   public func confirmMigration() throws {

@@ -24,9 +24,9 @@ extension StoreMigration {
 
   /// Opens the file; before that, replaces it by what becomes of it if the application has a mapping model for it.
   ///
-  /// - Throws: ``CambiumError/Code/migrationManagerSourceStore`` if the file is to be replaced and somebody else has it open;
-  ///   what ``MigrationManager/migrateStore(_:mapping:to:)`` throws. The store is as it was then, but for a directory that
-  ///   cannot be synced in the end.
+  /// - Throws: ``CambiumError/Code/migrationManagerSourceStore`` if the file is to be replaced and somebody else has it
+  ///   open; what ``MigrationManager/migrateStore(_:mapping:to:)`` throws. The store is as it was then, but for a
+  ///   directory that cannot be synced in the end.
   func open(_ url: URL, making model: Schema) throws -> SharedStore {
     try check()
     try requireNoCopy(of: url.resolvingSymlinksInPath().path)

@@ -1,8 +1,8 @@
 import CambiumEngine
 
 extension StoreMigration {
-  /// Throws if the store has another model: another stack of this process has the store open, and could no longer save if
-  /// the store were migrated.
+  /// Throws if the store has another model: another stack of this process has the store open, and could no longer save
+  /// if the store were migrated.
   ///
   /// - Throws: ``CambiumError/Code/persistentStoreIncompatibleVersionHash`` with all that differs.
   func requireSameModel(_ shared: SharedStore) throws {

@@ -5,8 +5,8 @@ import CambiumSystem
 // If a manager has hooks, its stages are one commit together. If the way takes several commits, they are made in a
 // copy, which then takes the store's place:
 //
-//   close the store -> open it alone, for reading -> copy it under a temporary name, locked -> run the stages in the copy
-//   -> close and sync the copy -> rename it over the store -> sync the directory -> open the store
+//   close the store -> open it alone, for reading -> copy it under a temporary name, locked -> run the stages in the
+//   copy -> close and sync the copy -> rename it over the store -> sync the directory -> open the store
 //
 // The store itself is not written. So whatever ends the migration before the rename leaves the store as it was, and the
 // next opening removes the copy.

@@ -1,8 +1,8 @@
 import CambiumEngine
 import CambiumKernel
 
-/// What a value expression may look at. Core Data: the variables `$manager`, `$source`, `$destination`, `$entityMapping`,
-/// `$propertyMapping` and `$entityPolicy`.
+/// What a value expression may look at. Core Data: the variables `$manager`, `$source`, `$destination`,
+/// `$entityMapping`, `$propertyMapping` and `$entityPolicy`.
 ///
 /// Lives as long as the call that it is given to.
 public struct MappingContext {
@@ -20,7 +20,8 @@ public struct MappingContext {
   public let entityPolicy: EntityMigrationPolicy
 }
 
-/// Says what a property of the destination becomes. Core Data: the value expression (`NSExpression`) of a property mapping.
+/// Says what a property of the destination becomes. Core Data: the value expression (`NSExpression`) of a property
+/// mapping.
 ///
 ///     var aircraft = EntityMapping(from: "Aircraft", to: "Aircraft")
 ///     aircraft["seats"] = .constant(4)
@@ -37,15 +38,16 @@ public struct ValueExpression: Sendable {
 
   let kind: Kind
 
-  /// A value that the application computes. It is what ``ManagedObject/set(_:forKey:)`` takes for the property; what the
-  /// closure throws ends the migration with ``CambiumError/Code/entityMigrationPolicy``.
+  /// A value that the application computes. It is what ``ManagedObject/set(_:forKey:)`` takes for the property; what
+  /// the closure throws ends the migration with ``CambiumError/Code/entityMigrationPolicy``.
   public init(_ value: @escaping @Sendable (MappingContext) throws -> Any?) { kind = .closure(value) }
 
   private init(_ kind: Kind) { self.kind = kind }
 
-  /// An attribute of the source object: its name, or a key path through to-one relationships and composites. Where the types
-  /// differ, numbers become numbers of the other type, and composites are matched element by element, as a lightweight
-  /// migration does; a value that the attribute does not hold ends the migration. Core Data: `$source.keyPath`.
+  /// An attribute of the source object: its name, or a key path through to-one relationships and composites. Where the
+  /// types differ, numbers become numbers of the other type, and composites are matched element by element, as a
+  /// lightweight migration does; a value that the attribute does not hold ends the migration. Core Data:
+  /// `$source.keyPath`.
   public static func source(_ keyPath: String) -> ValueExpression { ValueExpression(.source(keyPath)) }
 
   /// The same value for all objects.
@@ -55,8 +57,8 @@ public struct ValueExpression: Sendable {
   /// their order. Core Data: `FUNCTION($manager, "destinationInstancesForEntityMappingNamed:sourceInstances:", name,
   /// $source.keyPath)`.
   ///
-  /// - Parameter keyPath: A relationship of the source, or a path of them; empty for the source object itself, to lead from
-  ///   one part of an object that was split to another.
+  /// - Parameter keyPath: A relationship of the source, or a path of them; empty for the source object itself, to lead
+  ///   from one part of an object that was split to another.
   public static func destinationInstances(
     forEntityMappingName name: String, sourceInstances keyPath: String
   ) -> ValueExpression {

@@ -6,7 +6,8 @@ public enum ManagedObjectModelError: Error, Equatable, Sendable, CustomStringCon
   case invalidElement(name: String, type: String, composite: String)
   /// A composite would contain itself.
   case cyclicElement(name: String, composite: String)
-  /// The element is one of another composite, a property of an entity, or a composite type of a model, already. Give each place its own description.
+  /// The element is one of another composite, a property of an entity, or a composite type of a model, already. Give
+  /// each place its own description.
   case elementInUse(name: String, composite: String)
 
   /// What is wrong and what to do.
@@ -35,7 +36,8 @@ public enum ManagedObjectModelError: Error, Equatable, Sendable, CustomStringCon
 /// optional composite begins as null. The same holds for composites within composites. For example, with a required
 /// element `zone` whose default is "UTC", `["latitude": 47.5]` sets `zone` to "UTC".
 public final class CompositeAttributeDescription: AttributeDescription, @unchecked Sendable {
-  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is read.
+  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is
+  // read.
   private var storedElements: [AttributeDescription] = []
   /// A type that was assigned and cannot be.
   @ModelValue private var refusedType: AttributeType?
@@ -80,8 +82,8 @@ public final class CompositeAttributeDescription: AttributeDescription, @uncheck
   /// Replaces the elements. Where else Core Data raises, <doc:FromCoreData> says.
   ///
   /// - Throws: ``ManagedObjectModelError`` for anything but attributes and composite attributes (Core Data:
-  ///   `NSInvalidArgumentException`), or for a composite within itself; nothing is changed then. ``CambiumError`` when the
-  ///   model is in use.
+  ///   `NSInvalidArgumentException`), or for a composite within itself; nothing is changed then. ``CambiumError`` when
+  ///   the model is in use.
   public func setElements(_ elements: [PropertyDescription]) throws {
     try checkMutable("the elements of '\(name)'")
     var attributes: [AttributeDescription] = []
@@ -107,7 +109,8 @@ public final class CompositeAttributeDescription: AttributeDescription, @uncheck
     for element in attributes { element.parentElement = self }
   }
 
-  /// Takes over the elements that a named type, of this composite or of one in it, was found to have. As deep as the schema.
+  /// Takes over the elements that a named type, of this composite or of one in it, was found to have. As deep as the
+  /// schema.
   func fillElements(from attribute: AttributeSchema) {
     guard compositeTypeName == nil else { return adopt(attribute.elements.map { attributeDescription($0) }) }
     for case let composite as CompositeAttributeDescription in storedElements {

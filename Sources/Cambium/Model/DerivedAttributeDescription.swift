@@ -13,11 +13,12 @@ import CambiumEngine
 /// | `canonical:(name)`, `lowercase:(name)`, `uppercase:(name)` | a string attribute without case and marks; in lower or upper case |
 /// | `now()` | when the object was saved |
 ///
-/// Others are refused when the model is taken into use. The expression is a part of the version hash. The value is computed
-/// by the context that saves; where several do at the same time, the later one computes it again. Objects that are there when
-/// a migration adds the attribute have no value until they are saved again.
+/// Others are refused when the model is taken into use. The expression is a part of the version hash. The value is
+/// computed by the context that saves; where several do at the same time, the later one computes it again. Objects that
+/// are there when a migration adds the attribute have no value until they are saved again.
 public final class DerivedAttributeDescription: AttributeDescription, @unchecked Sendable {
-  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is read.
+  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is
+  // read.
   /// What the value is computed from.
   @ModelValue public var derivationExpression: String?
 

@@ -4,14 +4,15 @@ import CambiumEngine
 public enum FetchIndexElementType: Int, Sendable {
   /// Equality, ranges and order.
   case binary = 0
-  /// Places in a plane, such as a composite's latitude and longitude: ranges over both numbers at once, distances, and the
-  /// nearest first. An index has two such elements and no others.
+  /// Places in a plane, such as a composite's latitude and longitude: ranges over both numbers at once, distances, and
+  /// the nearest first. An index has two such elements and no others.
   case rTree = 1
 }
 
 /// One part of the key of a fetch index. Core Data: `NSFetchIndexElementDescription`.
 public final class FetchIndexElementDescription: @unchecked Sendable, ModelPart {
-  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is read.
+  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is
+  // read.
   /// The attribute or to-one relationship; `nil` if the element was made of a key path.
   public let property: PropertyDescription?
   private let path: String
@@ -46,7 +47,8 @@ public final class FetchIndexElementDescription: @unchecked Sendable, ModelPart 
 /// A fetch index of an entity, which covers its subentities as well. No part of the version hash.
 /// Core Data: `NSFetchIndexDescription`.
 public final class FetchIndexDescription: @unchecked Sendable, ModelPart {
-  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is read.
+  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is
+  // read.
   /// The name, unique among the entity's indexes.
   @ModelValue public var name: String = ""
   private var storedElements: [FetchIndexElementDescription] = []
@@ -61,8 +63,8 @@ public final class FetchIndexDescription: @unchecked Sendable, ModelPart {
     self.elements = elements
   }
 
-  /// The parts of the key, the most significant first. An element belongs to one index: one of another's stays there, and
-  /// compiling the model throws as long as it is among these.
+  /// The parts of the key, the most significant first. An element belongs to one index: one of another's stays there,
+  /// and compiling the model throws as long as it is among these.
   public var elements: [FetchIndexElementDescription] {
     get { storedElements }
     set {

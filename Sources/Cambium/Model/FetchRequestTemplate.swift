@@ -11,9 +11,10 @@ public struct FetchRequestTemplate: Equatable, Sendable {
   public var predicateFormat: String?
   /// How many objects at most; 0 for all.
   public var fetchLimit = 0
-  /// What else is kept with it. Settings of a request by their names in a model file are set in the request that is made:
-  /// `fetchBatchSize`, a number; `includeSubentities`, `includePropertyValues`, `includePendingChanges`, `returnObjectsAsFaults` and
-  /// `returnDistinctResults`, `YES` or `NO`. The type of the results is that which is asked for.
+  /// What else is kept with it. Settings of a request by their names in a model file are set in the request that is
+  /// made: `fetchBatchSize`, a number; `includeSubentities`, `includePropertyValues`, `includePendingChanges`,
+  /// `returnObjectsAsFaults` and `returnDistinctResults`, `YES` or `NO`. The type of the results is that which is asked
+  /// for.
   public var userInfo: [String: String] = [:]
 
   /// A template.

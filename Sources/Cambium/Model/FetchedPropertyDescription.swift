@@ -2,12 +2,13 @@ import CambiumEngine
 
 /// A property whose value is what a stored request fetches. Core Data: `NSFetchedPropertyDescription`.
 ///
-/// ``ManagedObject/value(forKey:)`` gives an array, fetched when first asked for and kept until the object is refreshed.
-/// The predicate may mention `$FETCH_SOURCE`, the object, with key paths (`$FETCH_SOURCE.remarks`), and
-/// `$FETCHED_PROPERTY.userInfo.key`. Fetched properties are not stored, cannot be set, and cannot be used in predicates;
-/// they are no part of the version hash.
+/// ``ManagedObject/value(forKey:)`` gives an array, fetched when first asked for and kept until the object is
+/// refreshed. The predicate may mention `$FETCH_SOURCE`, the object, with key paths (`$FETCH_SOURCE.remarks`), and
+/// `$FETCHED_PROPERTY.userInfo.key`. Fetched properties are not stored, cannot be set, and cannot be used in
+/// predicates; they are no part of the version hash.
 public final class FetchedPropertyDescription: PropertyDescription, @unchecked Sendable {
-  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is read.
+  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is
+  // read.
   /// The request.
   @ModelValue public var fetchRequest: FetchRequestTemplate?
 

@@ -143,7 +143,8 @@ extension [UserInfoEntry] {
 extension ModelDocument {
   @_optimize(none)
   func definition() throws -> SchemaDefinition {
-    // Defaults of composites are read once it is known what elements the types have: elements of types have defaults, too.
+    // Defaults of composites are read once it is known what elements the types have: elements of types have defaults,
+    // too.
     var elements: [String: [AttributeSchema]] = [:]
     for type in compositeTypes ?? [] {
       elements[type.name] = try type.elements.map { try $0.schema(type.name, 0, nil) }

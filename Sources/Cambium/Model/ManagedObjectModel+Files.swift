@@ -17,8 +17,8 @@ extension ManagedObjectModel {
   ///   - url: A file URL.
   ///   - version: The version to read, by the name of its file without extension; the current one if there is none.
   /// - Throws: ``CambiumError/Code/invalidModel`` with the file, and the line where there is one; `ModelFileError` of
-  ///   `CambiumModels` is underneath. ``CambiumError/Code/fileReadNoSuchFile`` if there is no model, or not that version.
-  ///   Core Data's initialiser fails without a reason.
+  ///   `CambiumModels` is underneath. ``CambiumError/Code/fileReadNoSuchFile`` if there is no model, or not that
+  ///   version. Core Data's initialiser fails without a reason.
   @_optimize(none)
   public convenience init(contentsOf url: URL, version: String? = nil) throws {
     let (found, warnings) = try ModelReading.read(url) { folder throws(ModelFileError) in

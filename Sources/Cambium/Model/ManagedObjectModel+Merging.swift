@@ -8,8 +8,8 @@ import CambiumEngine
 
 extension ManagedObjectModel {
   /// One model of the entities, composite types, configurations and templates of several, which stay as they are. An
-  /// entity that several have must be described alike in all, in every setting; so must be composite types and templates.
-  /// Relationships may lead from one model's entities to another's by name.
+  /// entity that several have must be described alike in all, in every setting; so must be composite types and
+  /// templates. Relationships may lead from one model's entities to another's by name.
   ///
   /// - Throws: ``CambiumError/Code/invalidModel`` with what differs (Core Data raises, or takes the first).
   @_optimize(none)
@@ -30,8 +30,8 @@ extension ManagedObjectModel {
     return try ManagedObjectModel(merging: models)
   }
 
-  /// The models merged whose entities a store's metadata (``PersistentStore/metadata``) names, in just the versions that it
-  /// has. `nil` if they do not make up all that the store holds.
+  /// The models merged whose entities a store's metadata (``PersistentStore/metadata``) names, in just the versions
+  /// that it has. `nil` if they do not make up all that the store holds.
   ///
   /// - Throws: as ``init(merging:)``.
   @_optimize(none)

@@ -1,11 +1,11 @@
 import CambiumEngine
 
 extension ManagedObjectModel {
-  /// The model that a schema describes, with descriptions for all of it; identifiers in files are not taken over. It may
-  /// be changed. O(size of the schema).
+  /// The model that a schema describes, with descriptions for all of it; identifiers in files are not taken over. It
+  /// may be changed. O(size of the schema).
   ///
-  /// A pattern or a validation predicate that cannot be used, which a store may have from a version that did not look at patterns, or
-  /// reads more of them, is left out, and ``fileWarnings`` says so: the store is there to be read.
+  /// A pattern or a validation predicate that cannot be used, which a store may have from a version that did not look
+  /// at patterns, or reads more of them, is left out, and ``fileWarnings`` says so: the store is there to be read.
   public convenience init(schema: Schema) {
     let (definition, warnings) = schema.definition.withoutUnusableRules()
     self.init(definition: definition)
@@ -113,8 +113,8 @@ func attributeDescription(_ attribute: AttributeSchema) -> AttributeDescription 
   return result
 }
 
-/// The default value as applications give it; the engine's where Foundation has none that says the same: an identifier without
-/// its store, a URI that is no `URL`.
+/// The default value as applications give it; the engine's where Foundation has none that says the same: an identifier
+/// without its store, a URI that is no `URL`.
 private func foundationDefault(of attribute: AttributeSchema) -> Any? {
   let value = attribute.defaultValue
   if value.isNull { return nil }

@@ -6,8 +6,8 @@ import CambiumEngine
   import Foundation
 #endif
 
-// Version hashes as Core Data has them: what of a model is stored alike has the same hash (`Specs/04-model.md`). They are
-// those of the compiled model, so that asking a model that cannot be compiled throws what is wrong with it.
+// Version hashes as Core Data has them: what of a model is stored alike has the same hash (`Specs/04-model.md`). They
+// are those of the compiled model, so that asking a model that cannot be compiled throws what is wrong with it.
 
 extension ManagedObjectModel {
   /// See ``PersistentStore/modelVersionHashesKey``.
@@ -31,8 +31,8 @@ extension ManagedObjectModel {
 
   /// Whether a store with this metadata (``PersistentStore/metadata``) can be opened with a configuration of this model
   /// (`nil` for all entities) without a migration: the configuration's entities have the version hashes that the store
-  /// has, and whatever else is in the store, the model has the same. False as well if the model has no such configuration
-  /// or cannot be compiled, and if the metadata has no hashes.
+  /// has, and whatever else is in the store, the model has the same. False as well if the model has no such
+  /// configuration or cannot be compiled, and if the metadata has no hashes.
   ///
   /// A store of Cambium's holds all entities of its model, those of a configuration only in use; Core Data's holds the
   /// configuration's.
@@ -47,7 +47,8 @@ extension ManagedObjectModel {
 
 extension EntityDescription {
   /// Changes with what changes how the entity is stored: its name, its being abstract, its parent's hash, the hashes of
-  /// its properties, its constraints, its ``versionHashModifier``; and with nothing else. 32 bytes. O(size of the model).
+  /// its properties, its constraints, its ``versionHashModifier``; and with nothing else. 32 bytes. O(size of the
+  /// model).
   ///
   /// - Throws: ``CambiumError/Code/invalidModel`` if the entity belongs to no model, or to one that cannot be compiled.
   public var versionHash: Data {
@@ -64,12 +65,12 @@ extension EntityDescription {
 
 extension PropertyDescription {
   /// Changes with what changes how the property is stored: name, optional, transient, ``versionHashModifier``; an
-  /// attribute's type and elements, those of the composite type that it names as well; a relationship's destination, inverse,
-  /// order and counts; and with nothing else. 32 bytes. O(size of the model).
+  /// attribute's type and elements, those of the composite type that it names as well; a relationship's destination,
+  /// inverse, order and counts; and with nothing else. 32 bytes. O(size of the model).
   ///
-  /// - Throws: ``CambiumError/Code/invalidModel`` if the property has no entity in a model (unless it is an element), or the
-  ///   model cannot be compiled; for an element of a composite type that no model has, if it names another type; and for a
-  ///   fetched property, which is not stored.
+  /// - Throws: ``CambiumError/Code/invalidModel`` if the property has no entity in a model (unless it is an element),
+  ///   or the model cannot be compiled; for an element of a composite type that no model has, if it names another type;
+  ///   and for a fetched property, which is not stored.
   public var versionHash: Data {
     get throws {
       if self is FetchedPropertyDescription {

@@ -3,8 +3,8 @@ import CambiumKernel
 
 /// A model: the entities that a store holds. Core Data: `NSManagedObjectModel`.
 ///
-/// Build it of descriptions, or with the result builder (``init(versionIdentifiers:_:)``). A model may be changed until a
-/// coordinator takes it into use; see ``isInUse``. Set it up on one thread; from then on it may be used on any.
+/// Build it of descriptions, or with the result builder (``init(versionIdentifiers:_:)``). A model may be changed until
+/// a coordinator takes it into use; see ``isInUse``. Set it up on one thread; from then on it may be used on any.
 public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
   // `@unchecked`: what changes after it was taken into use is touched with `lock` held only; the rest is refused then.
   private var storedEntities: [EntityDescription] = []
@@ -24,13 +24,13 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
   private var refused: [CambiumError] = []
   /// The developer's names of the version. They have no part in the version hashes.
   ///
-  /// One of them may be a number, such as `3` or `2.98`; see ``init(version:_:)``. If two models carry numbers, the higher one is the
-  /// newer version: an application with it may drop parts of the store's model. Numbers are compared part by part, so 2.98 comes
-  /// before 2.100. ``PersistentStoreDescription/allowsDroppingUnknownData`` has the rule.
+  /// One of them may be a number, such as `3` or `2.98`; see ``init(version:_:)``. If two models carry numbers, the
+  /// higher one is the newer version: an application with it may drop parts of the store's model. Numbers are compared
+  /// part by part, so 2.98 comes before 2.100. ``PersistentStoreDescription/allowsDroppingUnknownData`` has the rule.
   @ModelValue public var versionIdentifiers: Set<String> = []
-  /// The entities of earlier versions that the model removes on purpose, by the names or renaming identifiers that they had. An
-  /// inferred migration may drop them with all of their objects. A model builder writes them as ``RemovedEntity``. They have no part
-  /// in the version hashes.
+  /// The entities of earlier versions that the model removes on purpose, by the names or renaming identifiers that they
+  /// had. An inferred migration may drop them with all of their objects. A model builder writes them as
+  /// ``RemovedEntity``. They have no part in the version hashes.
   @ModelValue public var removedEntities: [String] = []
   /// The modules in which the classes are that the model names without one, as Xcode's models do: `["MyApp"]`. A store
   /// that is loaded afterwards has objects of these classes, whichever way they are made.
@@ -55,8 +55,9 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
 
   /// The entities. Their order does not matter.
   ///
-  /// An entity belongs to one model: one that is another's stays there, and ``schema()`` throws as long as it is among these.
-  /// ``init(schema:)`` makes a model of the same entities that may be changed, ``init(merging:)`` one of several models'.
+  /// An entity belongs to one model: one that is another's stays there, and ``schema()`` throws as long as it is among
+  /// these. ``init(schema:)`` makes a model of the same entities that may be changed, ``init(merging:)`` one of several
+  /// models'.
   public var entities: [EntityDescription] {
     get { storedEntities }
     set {
@@ -120,9 +121,9 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
 
   /// The model in the engine's form, checked.
   ///
-  /// - Throws: ``CambiumError/Code/invalidModel``, with the engine's `SchemaError` underneath where that found what is wrong;
-  ///   also for a part that belongs to another model, entity, composite or index. O(size of the model); O(1) once the model
-  ///   is in use.
+  /// - Throws: ``CambiumError/Code/invalidModel``, with the engine's `SchemaError` underneath where that found what is
+  ///   wrong; also for a part that belongs to another model, entity, composite or index. O(size of the model); O(1)
+  ///   once the model is in use.
   public func schema() throws -> Schema {
     try lock.locked {
       if let frozen { return frozen }
@@ -132,11 +133,11 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
 
   /// Checks the model and makes it immutable.
   ///
-  /// - Throws: as ``schema()``, and ``CambiumError/Code/invalidModel`` for a derived attribute that cannot be computed; the
-  ///   model stays changeable then.
+  /// - Throws: as ``schema()``, and ``CambiumError/Code/invalidModel`` for a derived attribute that cannot be computed;
+  ///   the model stays changeable then.
   @discardableResult public func takeIntoUse() throws -> Schema {
-    // All of it with the lock held: several threads may open their first stores with one model at once, and what compiling
-    // writes into the descriptions has to be there before any of them goes on.
+    // All of it with the lock held: several threads may open their first stores with one model at once, and what
+    // compiling writes into the descriptions has to be there before any of them goes on.
     try lock.locked {
       if let frozen { return frozen }
       let definition = try makeDefinition()
@@ -156,8 +157,8 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
     }
   }
 
-  /// Returns an object that the first call makes of the model, and that is kept as long as the model. Every caller passes the same
-  /// `make`. Nil if the model is not in use, or if `make` returns nil.
+  /// Returns an object that the first call makes of the model, and that is kept as long as the model. Every caller
+  /// passes the same `make`. Nil if the model is not in use, or if `make` returns nil.
   func keptPart(_ make: (SchemaDefinition, [String: EntityDescription]) -> AnyObject?) -> AnyObject? {
     if let made = lock.locked({ madePart }) { return made }
     guard let definition = lock.locked({ frozenDefinition }) else { return nil }

@@ -1,5 +1,5 @@
-// A model as JSON (or in any other coder's form): for tools and for models that are kept as resources. What has its usual
-// value is left out.
+// A model as JSON (or in any other coder's form): for tools and for models that are kept as resources. What has its
+// usual value is left out.
 //
 //   { "format": 1, "versionIdentifiers": ["2"],
 //     "compositeTypes": [{ "name": "ColorScheme", "elements": [{ "name": "primary", "type": "String" }] }],
@@ -16,9 +16,9 @@
 //     "fetchRequests": [{ "name": "Longest", "entity": "LogEntry", "predicate": "duration > $LEAST" }] }
 //
 // Values are JSON's where it has them; decimals, UUIDs and URIs are text, dates seconds since 2001-01-01 00:00 UTC,
-// binaries base64, composites objects, lists arrays, identifiers of objects the text "entity/row", and numbers that are not
-// finite the texts "nan", "inf" and "-inf". A default of an attribute without type, which may be of any, has its type's name:
-// { "Date": 12.5 }, { "List": [{ "String": "a" }, {}] }, where {} is null.
+// binaries base64, composites objects, lists arrays, identifiers of objects the text "entity/row", and numbers that are
+// not finite the texts "nan", "inf" and "-inf". A default of an attribute without type, which may be of any, has its
+// type's name: { "Date": 12.5 }, { "List": [{ "String": "a" }, {}] }, where {} is null.
 struct ModelDocument: Codable {
   var format = 1
   var versionIdentifiers: [String]?

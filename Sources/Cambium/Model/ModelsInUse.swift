@@ -27,8 +27,8 @@ enum ModelsInUse {
 }
 
 extension ManagedObjectModel {
-  /// The entity that a class stands for: the one that has it, that names it with its module or without, that is called like it, or, if
-  /// there is one alone, that names it with some module.
+  /// The entity that a class stands for: the one that has it, that names it with its module or without, that is called
+  /// like it, or, if there is one alone, that names it with some module.
   func entity(for objectClass: AnyClass) -> EntityDescription? {
     let all = entities
     let (name, whole) = ("\(objectClass)", String(reflecting: objectClass))

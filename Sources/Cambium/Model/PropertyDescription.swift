@@ -2,17 +2,19 @@
 /// ``DerivedAttributeDescription``, ``RelationshipDescription`` or ``FetchedPropertyDescription``. Core Data:
 /// `NSPropertyDescription`.
 ///
-/// Descriptions may be changed until their model is taken into use by a coordinator. After that an assignment is refused
-/// and noted in ``ManagedObjectModel/refusedChanges``, and throwing methods throw ``CambiumError/Code/modelInUse``.
-/// Set a model up on one thread; from then on descriptions are immutable and may be used on any.
+/// Descriptions may be changed until their model is taken into use by a coordinator. After that an assignment is
+/// refused and noted in ``ManagedObjectModel/refusedChanges``, and throwing methods throw
+/// ``CambiumError/Code/modelInUse``. Set a model up on one thread; from then on descriptions are immutable and may be
+/// used on any.
 public class PropertyDescription: @unchecked Sendable, ModelPart {
-  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is read.
+  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is
+  // read.
   /// The name, unique among the properties of the entity and its ancestors.
   @ModelValue public var name: String = ""
   /// Whether the property may be empty when saving.
   @ModelValue public var isOptional = true
-  /// Whether the property is kept in memory only. Values of a transient attribute are of its type and are checked like stored
-  /// ones: all of them when a new object is saved, and later those that there are.
+  /// Whether the property is kept in memory only. Values of a transient attribute are of its type and are checked like
+  /// stored ones: all of them when a new object is saved, and later those that there are.
   @ModelValue public var isTransient = false
   /// What the application attaches to the property. No part of the version hash.
   @ModelValue public var userInfo: [String: String] = [:]

@@ -4,7 +4,8 @@ import CambiumEngine
 ///
 /// Destination and inverse can be given as descriptions or by name; names are looked up when the model is compiled.
 public final class RelationshipDescription: PropertyDescription, @unchecked Sendable {
-  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is read.
+  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is
+  // read.
   /// What becomes of the destinations when the source is deleted. No part of the version hash.
   @ModelValue public var deleteRule = DeleteRule.nullify
   /// The least number of destinations, enforced when saving; for an optional relationship only when there are any.

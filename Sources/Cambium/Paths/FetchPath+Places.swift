@@ -1,7 +1,7 @@
 import CambiumEngine
 
-// Composites with numbers `latitude` and `longitude`, in degrees. That the path leads to one is found out when the request
-// is made.
+// Composites with numbers `latitude` and `longitude`, in degrees. That the path leads to one is found out when the
+// request is made.
 extension FetchPath {
   /// The metres to a place, along a great circle: `distanceToLocation:fromLocation:`.
   ///

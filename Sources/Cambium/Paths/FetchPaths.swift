@@ -1,7 +1,7 @@
 import CambiumEngine
 
-/// Declares the properties of a class of objects, or of a composite, so that predicates and orders written with them are
-/// checked by the compiler: a value of the wrong type does not compile.
+/// Declares the properties of a class of objects, or of a composite, so that predicates and orders written with them
+/// are checked by the compiler: a value of the wrong type does not compile.
 ///
 ///     extension Aircraft: FetchPaths {
 ///       struct Paths: Sendable {

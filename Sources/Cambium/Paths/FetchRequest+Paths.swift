@@ -18,8 +18,8 @@ extension FetchRequest where Result: FetchPaths {
 }
 
 extension FetchRequest {
-  /// Adds a condition on a class's properties to the predicate of a request for something else than its objects: for identifiers, values, or
-  /// objects of a superclass.
+  /// Adds a condition on a class's properties to the predicate of a request for something else than its objects: for
+  /// identifiers, values, or objects of a superclass.
   ///
   ///     let request = FetchRequest<ManagedObjectID>(entityName: "Aircraft")
   ///     request.filter(of: Aircraft.self) { $0.tailNumber.beginsWith("N") }

@@ -48,8 +48,8 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
     failure = nil
   }
 
-  /// A predicate that stands for one which could not be read: whatever it is used for throws the error. For code that, like
-  /// Core Data's, has no place for it.
+  /// A predicate that stands for one which could not be read: whatever it is used for throws the error. For code that,
+  /// like Core Data's, has no place for it.
   public init(failure: any Error) {
     let error = failure as? CambiumError ?? CambiumError(.invalidPredicate, "\(failure)", underlying: [failure])
     self.failure = error
@@ -97,8 +97,8 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
     FetchPredicate(inMemory: .not(predicate.inMemory), inStore: .not(predicate.inStore), of: [predicate])
   }
 
-  /// The predicate with values for its `$variables`, by name without `$`: what `%@` takes. Variables that are not mentioned
-  /// stay open; a key path from a variable, `$x.name`, is a name of its own: `x.name`.
+  /// The predicate with values for its `$variables`, by name without `$`: what `%@` takes. Variables that are not
+  /// mentioned stay open; a key path from a variable, `$x.name`, is a name of its own: `x.name`.
   ///
   /// - Throws: ``CambiumError/Code/invalidPredicate`` for a value that no attribute can have.
   @_disfavoredOverload public func withSubstitutionVariables(_ variables: [String: Any?]) throws -> FetchPredicate {
@@ -166,7 +166,8 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
 
   /// The predicate in the format syntax, from which it can be read again.
   ///
-  /// - Throws: why it could not be made; an error of the engine's for one that has no such text, as it is nested too deep for example.
+  /// - Throws: why it could not be made; an error of the engine's for one that has no such text, as it is nested too
+  ///   deep for example.
   func writtenFormat() throws -> String {
     if let failure { throw failure }
     // Refuses what is too deep to be printed.
@@ -189,7 +190,8 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   /// Hashes what `==` compares.
   public func hash(into hasher: inout Hasher) { hasher.combine(inMemory) }
 
-  /// The predicate as it is asked of a store's history, which knows properties of its own. Objects of other stores are equal to none.
+  /// The predicate as it is asked of a store's history, which knows properties of its own. Objects of other stores are
+  /// equal to none.
   func ofHistory(in storeIdentifier: String) throws -> CambiumEngine.Predicate {
     if let failure { throw failure }
     let strangers = homes.strangers(in: storeIdentifier)
@@ -214,8 +216,8 @@ extension FetchPredicate: Codable {
   /// - Throws: `DecodingError` for an unknown version or a text that is no predicate.
   public init(from decoder: any Decoder) throws { self.init(try CambiumEngine.Predicate(from: decoder)) }
 
-  /// Writes the predicate as an object with a `version`, 1, and its `format`, the text of ``predicateFormat``. Saved objects
-  /// are named by entity and row, which mean something to the same store alone.
+  /// Writes the predicate as an object with a `version`, 1, and its `format`, the text of ``predicateFormat``. Saved
+  /// objects are named by entity and row, which mean something to the same store alone.
   ///
   /// - Throws: `EncodingError` for a predicate that names an unsaved object.
   public func encode(to encoder: any Encoder) throws {

@@ -1,8 +1,8 @@
 import CambiumEngine
 
-/// In which stores the objects are that a predicate names. In a predicate itself an object is its entity and row, which are those
-/// of other objects in other stores. They are known for a predicate as a whole: one that names objects of two stores with the same
-/// entity and row means both of them wherever it names one.
+/// In which stores the objects are that a predicate names. In a predicate itself an object is its entity and row, which
+/// are those of other objects in other stores. They are known for a predicate as a whole: one that names objects of two
+/// stores with the same entity and row means both of them wherever it names one.
 struct ObjectHomes: Hashable, Sendable {
   private var stores: [ObjectReference: Set<String>] = [:]
 

@@ -127,8 +127,8 @@ extension FetchedResultsController {
     // An event alone shows nothing of what others have saved.
     if news.isOfStores { context.advance() }
     let told = ToldObjects(news, unsaved: unsaved, followsEvents: request.includesPendingChanges, context)
-    // The rows that the context has of what others saved are old ones. What they deleted may be here still, changed. Its own
-    // save has given up the rows it replaced: who has been told before has read the new ones.
+    // The rows that the context has of what others saved are old ones. What they deleted may be here still, changed.
+    // Its own save has given up the rows it replaced: who has been told before has read the new ones.
     for id in news.saved.changed.union(news.saved.deleted) {
       guard let object = context.registered(id), object.pending != .updated, object.pending != .deleted else {
         continue
@@ -312,7 +312,8 @@ struct ToldObjects {
     let isSameRow = new.row.isSame(as: old.row) && new.parentState === old.parentState
     guard old.isPending, followsEvents else { return !isSameRow }
     guard own.contains(id) else { return !isSameRow || !new.isPending }
-    // Its changes were told when they were made. Others have changed it as well if the row has come further than by one write.
+    // Its changes were told when they were made. Others have changed it as well if the row has come further than by one
+    // write.
     guard let version = old.row?.version, let newVersion = new.row?.version else { return false }
     return newVersion != version && newVersion != version &+ 1
   }

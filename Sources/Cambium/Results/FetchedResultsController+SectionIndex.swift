@@ -1,10 +1,11 @@
 // What a list shows at its side, to get to a section by a letter.
 extension FetchedResultsController {
-  /// The titles of the sections, one for each section that has one: what ``sectionIndexTitle(forSectionName:)`` answers. O(sections).
+  /// The titles of the sections, one for each section that has one: what ``sectionIndexTitle(forSectionName:)``
+  /// answers. O(sections).
   public var sectionIndexTitles: [String] { sections.compactMap { sectionIndexTitle(forSectionName: $0.name) } }
 
-  /// The title of a section: what the delegate says, or else the first character of the name as a capital letter; `nil` for an empty
-  /// name.
+  /// The title of a section: what the delegate says, or else the first character of the name as a capital letter; `nil`
+  /// for an empty name.
   public func sectionIndexTitle(forSectionName name: String) -> String? {
     guard let delegate else { return FetchedResultsSection<Result>.indexTitle(of: name) }
     return delegate.controller(self, sectionIndexTitleForSectionName: name)

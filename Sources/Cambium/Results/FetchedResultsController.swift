@@ -167,7 +167,8 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
 
   /// Fetches the results, and follows changes from then on. Nobody is told of what changes by this.
   ///
-  /// - Throws: as ``ManagedObjectContext/fetch(_:)``; ``CambiumError/Code/invalidPredicate`` for the key path of the sections.
+  /// - Throws: as ``ManagedObjectContext/fetch(_:)``; ``CambiumError/Code/invalidPredicate`` for the key path of the
+  ///   sections.
   public func performFetch() throws {
     try managedObjectContext.lock.run {
       managedObjectContext.persistentStoreCoordinator.saveObservers.add(self)

@@ -6,9 +6,9 @@
 
 /// How the results of a controller became others. Index paths are a section and a place in it.
 ///
-/// Old places are those before anything was changed, new ones those after everything was. To follow a difference in a list of
-/// sections: take out the objects that were deleted or moved, from the back; then the deleted sections; put in the inserted
-/// sections, from the front; then the objects that were inserted or moved.
+/// Old places are those before anything was changed, new ones those after everything was. To follow a difference in a
+/// list of sections: take out the objects that were deleted or moved, from the back; then the deleted sections; put in
+/// the inserted sections, from the front; then the objects that were inserted or moved.
 public struct FetchedResultsDifference: Sendable, Equatable {
   /// What became of an object.
   public enum Change: Sendable, Equatable {
@@ -97,8 +97,8 @@ struct ResultsList<Element: Hashable> {
     return result
   }
 
-  /// The elements that keep their order among each other: the unchanged ones, if they do, with the changed ones that fit
-  /// between them, so that of two that change places the one moves whose value is another.
+  /// The elements that keep their order among each other: the unchanged ones, if they do, with the changed ones that
+  /// fit between them, so that of two that change places the one moves whose value is another.
   private func keptElements(_ stays: [(element: Element, order: Int)], _ changed: Set<Element>) -> Set<Element> {
     let fixed = stays.filter { !changed.contains($0.element) }.map { $0.order }
     guard zip(fixed, fixed.dropFirst()).allSatisfy({ $0 < $1 }) else {

@@ -1,5 +1,5 @@
-/// The results of a ``FetchedResultsController`` at one time, by identifiers: for lists that are made on another thread than
-/// the context's.
+/// The results of a ``FetchedResultsController`` at one time, by identifiers: for lists that are made on another thread
+/// than the context's.
 public struct FetchedResultsSnapshot: Sendable, Hashable {
   /// A section.
   public struct Section: Sendable, Hashable {

@@ -11,7 +11,8 @@ public struct CoordinatorNotification: Sendable {
     case storesDidChange
     /// The coordinator is about to give up a store. It is among its stores yet.
     case willRemoveStore
-    /// A store has something new, whoever saved it: of stores with ``PersistentStoreDescription/postsRemoteChanges`` only.
+    /// A store has something new, whoever saved it: of stores with ``PersistentStoreDescription/postsRemoteChanges``
+    /// only.
     case remoteChange
   }
 
@@ -33,14 +34,15 @@ public struct CoordinatorNotification: Sendable {
 }
 
 extension PersistentStoreCoordinator {
-  /// Calls a closure with what the coordinator tells: on the thread that adds or removes a store, and without a lock held, so that
-  /// the closure may use the coordinator; of remote changes on a thread of its own, one after the other.
+  /// Calls a closure with what the coordinator tells: on the thread that adds or removes a store, and without a lock
+  /// held, so that the closure may use the coordinator; of remote changes on a thread of its own, one after the other.
   ///
   ///     let observation = coordinator.observe([.storesDidChange]) { print($0.addedStores.count, "stores more") }
   ///
-  /// Stores are looked at for remote changes ten times a second, which costs microseconds, from the first call for them on: as long
-  /// as somebody listens, and a coordinator is there that has a store with ``PersistentStoreDescription/postsRemoteChanges``.
-  /// Several saves in one look are told of once. The coordinator is not kept alive by this. Thread-safe.
+  /// Stores are looked at for remote changes ten times a second, which costs microseconds, from the first call for them
+  /// on: as long as somebody listens, and a coordinator is there that has a store with
+  /// ``PersistentStoreDescription/postsRemoteChanges``. Several saves in one look are told of once. The coordinator is
+  /// not kept alive by this. Thread-safe.
   ///
   /// - Parameters:
   ///   - kinds: What is wanted of what the coordinator tells.
@@ -53,8 +55,8 @@ extension PersistentStoreCoordinator {
     CoordinatorObservers.everywhere.observe(kinds, of: self, handler)
   }
 
-  /// The same of all coordinators of the process, those to come included. For modules that pass on what coordinators tell, as
-  /// `CambiumNotifications` does to `NotificationCenter`.
+  /// The same of all coordinators of the process, those to come included. For modules that pass on what coordinators
+  /// tell, as `CambiumNotifications` does to `NotificationCenter`.
   public static func observeAll(
     _ kinds: Set<CoordinatorNotification.Kind> = Set(CoordinatorNotification.Kind.allCases),
     _ handler: @escaping @Sendable (CoordinatorNotification) -> Void
@@ -117,9 +119,9 @@ final class CoordinatorObservers: @unchecked Sendable {
     _ kind: CoordinatorNotification.Kind, of coordinator: PersistentStoreCoordinator,
     _ fill: (inout CoordinatorNotification) -> Void
   ) {
-    // Looked at without the lock: a coordinator that is held for the comparison may be let go of by all others meanwhile, and ends
-    // here then. A list of its own, made with the lock: that nobody else has the dictionary any more, so that it is changed in place, is
-    // nothing that Thread Sanitizer sees.
+    // Looked at without the lock: a coordinator that is held for the comparison may be let go of by all others
+    // meanwhile, and ends here then. A list of its own, made with the lock: that nobody else has the dictionary any
+    // more, so that it is changed in place, is nothing that Thread Sanitizer sees.
     let all = lock.locked { observers.isEmpty ? [] : observers.ordered { $0.key < $1.key }.map { $0.value } }
     if all.isEmpty { return }
     let handlers = all.filter { observer in

@@ -12,7 +12,8 @@ import CambiumKernel
 //   | count 4 | per entry: key length 4, key, kind 1, length 4, content |
 //   +---------+---------------------------------------------------------+
 //
-// kind: 1 string (UTF-8), 2 integer (8), 3 double (8), 4 boolean (1), 5 date (8, seconds since 2001), 6 data, 7 UUID (16)
+// kind: 1 string (UTF-8), 2 integer (8), 3 double (8), 4 boolean (1), 5 date (8, seconds since 2001), 6 data, 7 UUID
+// (16)
 enum MetadataCodec {
   /// The entries as bytes.
   ///

@@ -111,8 +111,8 @@ enum OpenStores {
     return try result.get()
   }
 
-  /// Runs `body` while the file is not open in this process; who asks for it meanwhile waits. Whether another process has it
-  /// open is for `body` to find out.
+  /// Runs `body` while the file is not open in this process; who asks for it meanwhile waits. Whether another process
+  /// has it open is for `body` to find out.
   ///
   /// - Throws: `StoreError.busy` if it is open; what `body` throws.
   static func exclusively(_ path: String, _ body: () throws -> Void) throws {

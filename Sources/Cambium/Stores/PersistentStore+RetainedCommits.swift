@@ -18,14 +18,14 @@ extension RetainedCommit {
 }
 
 extension PersistentStore {
-  /// Keeps the present state, to be looked at later (``snapshot(at:)``), until it is released. It survives the process, and
-  /// holds back the room of what is changed or deleted from now on.
+  /// Keeps the present state, to be looked at later (``snapshot(at:)``), until it is released. It survives the process,
+  /// and holds back the room of what is changed or deleted from now on.
   ///
   /// - Parameters:
   ///   - reason: For people who wonder what takes the room; at most 1,024 bytes of UTF-8. Reasons that begin with
   ///     "Cambium: " are the store's own.
-  ///   - limitBytes: Lets the state go when it holds back more than this as room is given up, at a checkpoint or a compaction; `nil` for no
-  ///     limit.
+  ///   - limitBytes: Lets the state go when it holds back more than this as room is given up, at a checkpoint or a
+  ///     compaction; `nil` for no limit.
   ///   - expires: Lets it go then; `nil` for never.
   /// - Throws: ``CambiumError/Code/fileWriteNoPermission`` if the store is read-only; what writing throws.
   public func retain(
@@ -56,8 +56,8 @@ extension PersistentStore {
 
   /// Lets a state go; the room that it held back is free. Containers that ``snapshot(at:)`` has made go on.
   ///
-  /// - Throws: ``CambiumError/Code/snapshotExpired`` if it is not kept any more; ``CambiumError/Code/invalidArgument`` for
-  ///   the state before a migration or a stage of one, which `confirmMigration()` gives up; what writing throws.
+  /// - Throws: ``CambiumError/Code/snapshotExpired`` if it is not kept any more; ``CambiumError/Code/invalidArgument``
+  ///   for the state before a migration or a stage of one, which `confirmMigration()` gives up; what writing throws.
   public func release(_ commit: RetainedCommit) throws {
     if isReadOnly { throw readOnlyError }
     if commit.isKeptForMigration {

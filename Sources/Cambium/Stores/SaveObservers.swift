@@ -1,4 +1,5 @@
-/// The observers of the saves and events of a coordinator's contexts, held weakly. All of them are ``SaveObserver``s. Thread-safe.
+/// The observers of the saves and events of a coordinator's contexts, held weakly. All of them are ``SaveObserver``s.
+/// Thread-safe.
 final class SaveObservers: @unchecked Sendable {
   // `@unchecked`: touched with `lock` held only.
   private struct WeakObserver { weak var observer: (any AnyObject & Sendable)? }

@@ -4,8 +4,8 @@
   import Foundation
 #endif
 
-/// What is done with a coordinator's stores, as it happens: for logs, metrics, and intervals like those of `os_signpost`. See
-/// ``PersistentStoreCoordinator/setEventHandler(explainingFetches:_:)``.
+/// What is done with a coordinator's stores, as it happens: for logs, metrics, and intervals like those of
+/// `os_signpost`. See ``PersistentStoreCoordinator/setEventHandler(explainingFetches:_:)``.
 ///
 /// What takes time is told twice, when it begins and when it ends, with one ``id``; what doesn't, once.
 public struct StoreEvent: Sendable {
@@ -13,15 +13,16 @@ public struct StoreEvent: Sendable {
   public enum Activity: Sendable {
     /// A store is opened, and migrated if need be.
     case opening(URL?)
-    /// A fetch or a count; of an ``AsynchronousFetchRequest`` that is done beside the context, the search, without the making of objects. The
-    /// predicate has its values in it: mind what may be in logs.
+    /// A fetch or a count; of an ``AsynchronousFetchRequest`` that is done beside the context, the search, without the
+    /// making of objects. The predicate has its values in it: mind what may be in logs.
     case fetch(entityName: String, predicate: String?, resultType: FetchRequestResultType)
-    /// Objects are gone through (``ManagedObjectContext/enumerate(_:batchSize:allowEscapingMutations:block:)``), which takes as long as what is
-    /// done with each. Told without the context's lock.
+    /// Objects are gone through (``ManagedObjectContext/enumerate(_:batchSize:allowEscapingMutations:block:)``), which
+    /// takes as long as what is done with each. Told without the context's lock.
     case enumerate(entityName: String, predicate: String?)
     /// A context saves, with so many objects inserted, changed and to be deleted when it begins.
     case save(inserted: Int, updated: Int, deleted: Int)
-    /// A ``PersistentHistoryChangeRequest``: it reads history, or deletes it. The count is of transactions, or changes if those are fetched.
+    /// A ``PersistentHistoryChangeRequest``: it reads history, or deletes it. The count is of transactions, or changes
+    /// if those are fetched.
     case history(isDeletion: Bool)
     /// A batch request.
     case batch(Batch, entityName: String?)

@@ -94,9 +94,9 @@ final class StoreEventHook: @unchecked Sendable {
 }
 
 extension PersistentStoreCoordinator {
-  /// Has a function told of what is done with the stores: their opening, requests (of history as well), saves, batches, and errors that are
-  /// recorded,
-  /// of all contexts of the coordinator, children too. `nil` ends it. There is one handler; without it, nothing is measured.
+  /// Has a function told of what is done with the stores: their opening, requests (of history as well), saves, batches,
+  /// and errors that are recorded, of all contexts of the coordinator, children too. `nil` ends it. There is one
+  /// handler; without it, nothing is measured.
   ///
   /// ```swift
   /// let signposter = OSSignposter(subsystem: "app", category: "store")
@@ -118,8 +118,8 @@ extension PersistentStoreCoordinator {
   /// - Parameters:
   ///   - explainingFetches: Whether the end of a fetch has its plan, which takes as long as a small fetch.
   ///   - handler: Called on the thread that does what it tells of, which as a rule holds the context's lock (not for
-  ///     ``StoreEvent/Activity/opening(_:)``, ``StoreEvent/Activity/enumerate(entityName:predicate:)`` and asynchronous fetches): it must be
-  ///     quick, and must not use contexts.
+  ///     ``StoreEvent/Activity/opening(_:)``, ``StoreEvent/Activity/enumerate(entityName:predicate:)`` and asynchronous
+  ///     fetches): it must be quick, and must not use contexts.
   public func setEventHandler(explainingFetches: Bool = false, _ handler: (@Sendable (StoreEvent) -> Void)?) {
     eventHook.set(handler, explains: explainingFetches)
   }

@@ -18,8 +18,8 @@ public struct BackupProgress: Sendable, Equatable {
 
 /// Whole files of stores: made, replaced and removed at once.
 enum StoreFiles {
-  /// Makes a file at a path that is free, and has a store copied into it. The file is there when the copy is whole, or not at
-  /// all.
+  /// Makes a file at a path that is free, and has a store copied into it. The file is there when the copy is whole, or
+  /// not at all.
   static func make(_ path: String, _ fill: @escaping (FileDevice) throws -> Void) throws {
     try passingErrors(
       { (fill: (FileDevice) throws(StoreError) -> Void) throws(StoreError) in
@@ -45,8 +45,8 @@ enum StoreFiles {
     FileDevice.removeUnfinishedReplacement(of: path)
   }
 
-  /// Copies a file that cannot be written as it lies. What is at the beginning of a store's file changes whenever something
-  /// that it leads to is used again, so the copy is whole if that has stayed the same.
+  /// Copies a file that cannot be written as it lies. What is at the beginning of a store's file changes whenever
+  /// something that it leads to is used again, so the copy is whole if that has stayed the same.
   static func copyBytes(of path: String, to target: FileDevice, _ progress: (BackupProgress) -> Bool) throws -> Bool {
     let source = try source(path)
     defer { source.close() }
@@ -110,24 +110,23 @@ enum StoreFiles {
 }
 
 extension PersistentStore {
-  /// Makes a file with exactly what the store holds now, history and metadata included, while contexts and other processes
-  /// read and write. The file is a store of its own with the same ``identifier``; it is there when the backup is whole and on
-  /// the disk, or not at all.
+  /// Makes a file with exactly what the store holds now, history and metadata included, while contexts and other
+  /// processes read and write. The file is a store of its own with the same ``identifier``; it is there when the backup
+  /// is whole and on the disk, or not at all.
   ///
   ///     try store.backup(to: url) { print($0.copiedBytes, "of", $0.totalBytes); return !isCancelled }
   ///
-  /// What is saved meanwhile waits for the backup at its beginning and end only, for as long as a checkpoint takes. States
-  /// that are retained are not copied. A store in memory can be backed up, too, and an earlier state (``snapshot(at:)``), as long as it is
-  /// retained. Of a store that is open for reading only, the
-  /// file is copied as it lies, with the states that are retained in it; if others save into it, it is copied again, ten times
-  /// at most.
+  /// What is saved meanwhile waits for the backup at its beginning and end only, for as long as a checkpoint takes.
+  /// States that are retained are not copied. A store in memory can be backed up, too, and an earlier state
+  /// (``snapshot(at:)``), as long as it is retained. Of a store that is open for reading only, the file is copied as it
+  /// lies, with the states that are retained in it; if others save into it, it is copied again, ten times at most.
   ///
   /// - Parameters:
   ///   - url: A file that is not there yet, in a directory that is.
   ///   - progress: Called after each 4 MiB or so; the backup is given up if it answers false.
-  /// - Throws: ``CambiumError/Code/userCancelled`` if `progress` gave it up; ``CambiumError/Code/snapshotExpired`` for an earlier state that
-  ///   was released; ``CambiumError/Code/persistentStoreSave`` with
-  ///   what went wrong, if there is a file already, for example.
+  /// - Throws: ``CambiumError/Code/userCancelled`` if `progress` gave it up; ``CambiumError/Code/snapshotExpired`` for
+  ///   an earlier state that was released; ``CambiumError/Code/persistentStoreSave`` with what went wrong, if there is
+  ///   a file already, for example.
   public func backup(to url: URL, progress: @escaping (BackupProgress) -> Bool = { _ in true }) throws {
     try using { try Self.asOneError(url) { try StoreFiles.make(url.path) { try self.copy(to: $0, progress) } } }
   }
@@ -206,8 +205,8 @@ extension PersistentStore {
 extension PersistentStoreCoordinator {
   /// Removes the file of a store, damaged or not. Without a file nothing happens.
   ///
-  /// Core Data empties stores that are in use; here nobody may have the file open, since it would be lost to them in silence. Remove the store
-  /// from its coordinators first (``remove(_:)``).
+  /// Core Data empties stores that are in use; here nobody may have the file open, since it would be lost to them in
+  /// silence. Remove the store from its coordinators first (``remove(_:)``).
   ///
   /// - Throws: ``CambiumError/Code/persistentStoreOperation`` if somebody has it open, in this process or another;
   ///   ``CambiumError/Code/persistentStoreSave`` with what went wrong.
@@ -216,9 +215,9 @@ extension PersistentStoreCoordinator {
     try PersistentStore.asOneError(url) { try StoreFiles.remove(url.resolvingSymlinksInPath().path) }
   }
 
-  /// Puts a copy of a store in the place of another one, at once: a kill leaves the old file or the new one. Whoever has the
-  /// source open goes on with it; nobody may have the destination open. Where there is no file yet, one is made. What the
-  /// destination holds does not matter, so that a damaged store can be replaced by a backup.
+  /// Puts a copy of a store in the place of another one, at once: a kill leaves the old file or the new one. Whoever
+  /// has the source open goes on with it; nobody may have the destination open. Where there is no file yet, one is
+  /// made. What the destination holds does not matter, so that a damaged store can be replaced by a backup.
   ///
   /// - Throws: ``CambiumError/Code/persistentStoreOpen`` if the source cannot be read;
   ///   ``CambiumError/Code/persistentStoreOperation`` if somebody has the destination open;
@@ -251,7 +250,8 @@ extension PersistentStoreCoordinator {
 
   /// Replaces what the application keeps with a store in a file; see ``PersistentStore/setMetadata(_:)``.
   ///
-  /// - Throws: ``CambiumError/Code/persistentStoreOpen`` if the file cannot be read; as ``PersistentStore/setMetadata(_:)``.
+  /// - Throws: ``CambiumError/Code/persistentStoreOpen`` if the file cannot be read; as
+  ///   ``PersistentStore/setMetadata(_:)``.
   public static func setMetadata(_ entries: [String: Any], forPersistentStoreAt url: URL) throws {
     let description = PersistentStoreDescription(url: url)
     try PersistentStoreCoordinator(managedObjectModel: ManagedObjectModel()).openAsItIs(description).setMetadata(

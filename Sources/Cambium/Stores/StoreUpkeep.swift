@@ -6,14 +6,16 @@ extension PersistentStore {
   public struct Statistics: Sendable, Equatable {
     /// Bytes of the file, or of the memory in its place.
     public let fileBytes: UInt64
-    /// Bytes of it that hold what can be read now, and its indexes; without the log, which the next checkpoint brings there.
+    /// Bytes of it that hold what can be read now, and its indexes; without the log, which the next checkpoint brings
+    /// there.
     public let liveBytes: UInt64
     /// Bytes of the log since the last checkpoint.
     public let logBytes: UInt64
     /// Bytes of the file that are used before it grows.
     public let freeBytes: UInt64
-    /// Bytes between what is live that nothing leads to any more, or only open contexts and retained states: what changes leave behind until it
-    /// is worth moving what is live. These and ``freeBytes`` are about what ``PersistentStore/compact(progress:)`` can give back.
+    /// Bytes between what is live that nothing leads to any more, or only open contexts and retained states: what
+    /// changes leave behind until it is worth moving what is live. These and ``freeBytes`` are about what
+    /// ``PersistentStore/compact(progress:)`` can give back.
     public let deadBytes: UInt64
     /// States of the store that are retained (``PersistentStore/retainedCommits()``).
     public let retainedCommits: Int
@@ -44,9 +46,9 @@ extension PersistentStore {
 
     /// What is wrong: 2,000 findings at most.
     public let findings: [Finding]
-    /// What relationships say that does not fit, a sentence each, 1,000 at most: one leads to an object that is gone, though a delete rule takes
-    /// it back from there, or to one that does not lead back. That is no damage: a migration leaves it that gives a relationship an inverse or
-    /// another rule. To set the relationship mends it.
+    /// What relationships say that does not fit, a sentence each, 1,000 at most: one leads to an object that is gone,
+    /// though a delete rule takes it back from there, or to one that does not lead back. That is no damage: a migration
+    /// leaves it that gives a relationship an inverse or another rule. To set the relationship mends it.
     public let looseRelationships: [String]
     /// Objects that were looked at.
     public let objectCount: Int
@@ -57,8 +59,8 @@ extension PersistentStore {
     public var isSound: Bool { findings.isEmpty }
   }
 
-  /// Figures about the store; of an earlier state, those of the store that it is a state of. Waits for a save that is under way, unless the
-  /// store is open for reading only. O(segments of the file).
+  /// Figures about the store; of an earlier state, those of the store that it is a state of. Waits for a save that is
+  /// under way, unless the store is open for reading only. O(segments of the file).
   ///
   /// - Throws: ``CambiumError`` if the store is suspended, or the file cannot be asked for its size.
   public func statistics() throws -> Statistics {
@@ -69,24 +71,26 @@ extension PersistentStore {
       deadBytes: found.segmentBytes - min(found.segmentBytes, found.liveBytes), retainedCommits: found.retainedCommits)
   }
 
-  /// Looks at everything that can be verified of the newest state: checksums and order of all pages, read past the cache, large values, the
-  /// accounts of the file's room; then each object, whether indexes and uniqueness constraints agree with it, whether what it leads to is
-  /// there, and whether that leads back. What SQLite's `PRAGMA integrity_check` is.
+  /// Looks at everything that can be verified of the newest state: checksums and order of all pages, read past the
+  /// cache, large values, the accounts of the file's room; then each object, whether indexes and uniqueness constraints
+  /// agree with it, whether what it leads to is there, and whether that leads back. What SQLite's
+  /// `PRAGMA integrity_check` is.
   ///
   ///     let report = try store.check()
   ///     for finding in report.findings { print(finding) }
   ///
   /// Nothing is mended: a store that is damaged is replaced by a backup
-  /// (``PersistentStoreCoordinator/replacePersistentStore(at:withPersistentStoreFrom:progress:)``). What only states that are retained have is not
-  /// looked at; of an earlier state the objects are, beside the pages of the newest.
+  /// (``PersistentStoreCoordinator/replacePersistentStore(at:withPersistentStoreFrom:progress:)``). What only states
+  /// that are retained have is not looked at; of an earlier state the objects are, beside the pages of the newest.
   ///
-  /// Takes as long as to read the file twice. Contexts read meanwhile. While the pages are gone through, which is the first part, saves of all
-  /// processes and ``suspend()`` wait, and a save with ``PersistentStoreDescription/timeout`` may fail; in a store that is open for
-  /// reading only, nobody waits but fetches that would see what another process has saved since. Keeps the keys of indexes, constraints and to-one
-  /// relationships in memory. O(n log n).
+  /// Takes as long as to read the file twice. Contexts read meanwhile. While the pages are gone through, which is the
+  /// first part, saves of all processes and ``suspend()`` wait, and a save with ``PersistentStoreDescription/timeout``
+  /// may fail; in a store that is open for reading only, nobody waits but fetches that would see what another process
+  /// has saved since. Keeps the keys of indexes, constraints and to-one relationships in memory. O(n log n).
   ///
-  /// - Throws: ``CambiumError`` if the store is suspended, also meanwhile; ``CambiumError/Code/persistentStoreIncompatibleSchema`` if
-  ///   another coordinator or process has migrated it. Damage is reported, not thrown.
+  /// - Throws: ``CambiumError`` if the store is suspended, also meanwhile;
+  ///   ``CambiumError/Code/persistentStoreIncompatibleSchema`` if another coordinator or process has migrated it.
+  ///   Damage is reported, not thrown.
   public func check() throws -> CheckReport {
     let report: EngineCheckReport = try using {
       do throws(EngineError) { return try engine.check() } catch {
@@ -103,16 +107,16 @@ extension PersistentStore {
       pageCount: report.kernel.pages)
   }
 
-  /// Gives room that is not used any more back to the file system, by moving what lies behind it; what SQLite's `VACUUM` is. After much has
-  /// been deleted, or a migration has written all anew: room that becomes free is used again in any case, and a file gets shorter by itself
-  /// only where its end is free.
+  /// Gives room that is not used any more back to the file system, by moving what lies behind it; what SQLite's
+  /// `VACUUM` is. After much has been deleted, or a migration has written all anew: room that becomes free is used
+  /// again in any case, and a file gets shorter by itself only where its end is free.
   ///
   ///     try store.compact { print($0.fileBytes); return !isCancelled }
   ///
-  /// Contexts and other processes read and save meanwhile, between steps of 4 MiB or so, by as much as which the file may be longer during a
-  /// step. Less than a twentieth of it is dead afterwards, or some 32 KiB of a small one; but what an open context, a query generation or a
-  /// retained state can see stays where it is, and where the device has no room for a step, what that would have moved stays as well. O(n)
-  /// reads and writes.
+  /// Contexts and other processes read and save meanwhile, between steps of 4 MiB or so, by as much as which the file
+  /// may be longer during a step. Less than a twentieth of it is dead afterwards, or some 32 KiB of a small one; but
+  /// what an open context, a query generation or a retained state can see stays where it is, and where the device has
+  /// no room for a step, what that would have moved stays as well. O(n) reads and writes.
   ///
   /// - Parameter progress: Called after each step; the rest is left if it answers false, and what was done stays so.
   /// - Throws: ``CambiumError/Code/fileWriteNoPermission`` if the store is read-only; what writing throws.

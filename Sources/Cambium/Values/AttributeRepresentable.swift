@@ -9,8 +9,8 @@ import CambiumKernel
 
 /// A Swift type that attribute values can be given and read as.
 ///
-/// Conformances exist for the integers, `Double`, `Float`, `Bool`, `String`, and Foundation's `Date`, `Data`, `UUID`, `URL`
-/// and `Decimal`. An enumeration with such a raw value conforms by saying so:
+/// Conformances exist for the integers, `Double`, `Float`, `Bool`, `String`, and Foundation's `Date`, `Data`, `UUID`,
+/// `URL` and `Decimal`. An enumeration with such a raw value conforms by saying so:
 ///
 ///     enum PaintColor: String, AttributeRepresentable { case white, blue }
 public protocol AttributeRepresentable: FetchComparable, ManagedValue {

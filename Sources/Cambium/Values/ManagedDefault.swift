@@ -5,8 +5,8 @@
 #endif
 
 /// A type of which a property with ``Managed()`` need not be optional: this is read where there is no value. Reading it
-/// changes nothing. Numbers are 0, texts, data, dictionaries and relationships empty, a date is the reference date, and a
-/// UUID all zeros, as Core Data's scalars are.
+/// changes nothing. Numbers are 0, texts, data, dictionaries and relationships empty, a date is the reference date, and
+/// a UUID all zeros, as Core Data's scalars are.
 ///
 ///     extension PaintColor: ManagedDefault {
 ///       static var managedDefault: PaintColor { .white }

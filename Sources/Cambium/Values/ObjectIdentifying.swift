@@ -1,6 +1,7 @@
 import CambiumEngine
 
-/// A value that stands for an object: ``ManagedObject`` and ``ManagedObjectID``. Values and predicates hold only its entity and row.
+/// A value that stands for an object: ``ManagedObject`` and ``ManagedObjectID``. Values and predicates hold only its
+/// entity and row.
 protocol ObjectIdentifying {
   var reference: ObjectReference { get }
   /// The identifier of the object's store.

@@ -107,8 +107,8 @@ extension AttributeSchema {
   /// Brings what a caller passed into the form that the attribute stores. Elements that a dictionary leaves out take
   /// their defaults.
   ///
-  /// - Throws: ``CambiumError/Code/invalidArgument`` with the key path of the part that does not fit, for an element that
-  ///   the composite does not have, and for a value that the type cannot hold (a number is rounded to the nearest
+  /// - Throws: ``CambiumError/Code/invalidArgument`` with the key path of the part that does not fit, for an element
+  ///   that the composite does not have, and for a value that the type cannot hold (a number is rounded to the nearest
   ///   `Double` or `Float`, and to nothing else).
   func accept(_ value: Any?, path: String, entity: String) throws -> Value {
     guard let value = unwrapped(value) else { return .null }

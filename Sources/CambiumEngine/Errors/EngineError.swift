@@ -10,7 +10,8 @@ public enum EngineError: Error, Sendable {
   case predicate(PredicateError)
   /// There is no such object, or it was deleted.
   case noSuchObject(ObjectReference)
-  /// Links lead to objects that do not exist at the end of the transaction: they were deleted, or never inserted. Nothing was committed.
+  /// Links lead to objects that do not exist at the end of the transaction: they were deleted, or never inserted.
+  /// Nothing was committed.
   case missingDestinations([ObjectReference])
   /// Two objects would have the same values under a uniqueness constraint. Nothing was committed.
   case uniqueViolation(constraint: [String], entity: String, existing: ObjectReference, offending: ObjectReference)
@@ -20,8 +21,8 @@ public enum EngineError: Error, Sendable {
   case unknownProperty(entity: String, name: String)
   /// The store was migrated to another model since it was opened, by this or another process: open it again.
   case modelChanged
-  /// There is no migration to be undone: none was made, its work is finished, it was confirmed, or the state before it is
-  /// no longer kept.
+  /// There is no migration to be undone: none was made, its work is finished, it was confirmed, or the state before it
+  /// is no longer kept.
   case noMigrationToRollBack
   /// The application has committed since the migration, so often; undoing it would discard these commits.
   case commitsSinceMigration(UInt64)

@@ -2,7 +2,8 @@
 public struct MigrationBlock: Error, Sendable, Equatable, CustomStringConvertible {
   /// Why.
   public enum Reason: Sendable, Equatable {
-    /// The property is required, or an element of a composite that is there, and the objects have no value that it could take.
+    /// The property is required, or an element of a composite that is there, and the objects have no value that it
+    /// could take.
     case missingValue
     /// The number does not fit the property's new type.
     case overflow(AttributeType)
@@ -10,8 +11,8 @@ public struct MigrationBlock: Error, Sendable, Equatable, CustomStringConvertibl
     case duplicate([String])
     /// The entity is abstract in the new model.
     case abstractEntity
-    /// The relationship leads to one object, and would lead back to several, since several lead to these objects by what is now
-    /// its inverse. Which of them is meant cannot be inferred.
+    /// The relationship leads to one object, and would lead back to several, since several lead to these objects by
+    /// what is now its inverse. Which of them is meant cannot be inferred.
     case ambiguousInverse
   }
 

@@ -1,9 +1,9 @@
 import CambiumKernel
 
 extension EntityTransaction {
-  /// Has the layer above tell of its transactions from this one on. Where there was history before, nobody can tell what came
-  /// between: it is deleted, with a number of its own for what is missing, so that whoever has come to the end of it does not
-  /// take the new one for what follows.
+  /// Has the layer above tell of its transactions from this one on. Where there was history before, nobody can tell
+  /// what came between: it is deleted, with a number of its own for what is missing, so that whoever has come to the
+  /// end of it does not take the new one for what follows.
   public func startHistory() throws(EngineError) {
     if try isKeepingHistory() { return }
     if let tree = try historyTree() {
@@ -26,8 +26,8 @@ extension EntityTransaction {
     try storing { () throws(StoreError) in _ = try transaction.delete(Catalogue.tree, HistoryCodec.onKey) }
   }
 
-  /// Adds a transaction to the store's history, under the next number, which is answered. It is told of if this transaction
-  /// is committed. O(number of changes).
+  /// Adds a transaction to the store's history, under the next number, which is answered. It is told of if this
+  /// transaction is committed. O(number of changes).
   ///
   /// - Throws: ``EngineError/misuse(_:)`` if the store keeps no history (``startHistory()``); kernel errors.
   @discardableResult

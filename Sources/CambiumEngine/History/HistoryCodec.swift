@@ -1,7 +1,7 @@
 import CambiumKernel
 
-// A transaction of history takes one entry that tells of it, and one for each few hundred of its changes, in a tree of byte
-// keys: the transaction's number (8 bytes, big-endian), then 0, or from 1 the place of the changes (4 bytes).
+// A transaction of history takes one entry that tells of it, and one for each few hundred of its changes, in a tree of
+// byte keys: the transaction's number (8 bytes, big-endian), then 0, or from 1 the place of the changes (4 bytes).
 //
 // The first one has fields (`FieldWriter`): 1 the time (8 bytes, a double's bits, little-endian), 2 author, 3 context,
 // 4 program, 5 process, 6 the number of changes. The others have the changes one behind the other, numbers as LEB128:
@@ -9,8 +9,8 @@ import CambiumKernel
 //     kind | entity | row | update: how many properties, then their identifiers
 //                         | delete: length in bytes of the tombstone, then its fields: property, value
 //
-// The tree's counters: 0, the newest number; 1, the number up to which transactions were deleted. The catalogue has the tree
-// under "history/tree", and "history/on" as long as transactions are to be told of.
+// The tree's counters: 0, the newest number; 1, the number up to which transactions were deleted. The catalogue has the
+// tree under "history/tree", and "history/on" as long as transactions are to be told of.
 
 enum HistoryCodec {
   static let changesPerEntry = 500
@@ -26,8 +26,8 @@ enum HistoryCodec {
     try t.addToCounter(tree, deletedCounter, last &+ 1 &- (try t.counter(tree, deletedCounter)))
   }
 
-  /// When `t` goes back to an earlier state of a store whose newest is `newest`: what was told since is not so any more, and its
-  /// numbers are not used again. Whoever knows any of it finds that its place in history is gone.
+  /// When `t` goes back to an earlier state of a store whose newest is `newest`: what was told since is not so any
+  /// more, and its numbers are not used again. Whoever knows any of it finds that its place in history is gone.
   static func carryOn(from newest: TreeView, to t: WriteTransaction) throws(StoreError) {
     guard let bytes = try newest.value(Catalogue.tree, treeKey), let number = Catalogue.number(bytes) else { return }
     let last = try newest.counter(TreeID(rawValue: number), numberCounter)

@@ -1,5 +1,5 @@
-/// A transaction as history tells of it: who changed which objects, and when. Made by the layer above, in the same commit as the
-/// changes; see ``EntityTransaction/appendHistory(_:)``.
+/// A transaction as history tells of it: who changed which objects, and when. Made by the layer above, in the same
+/// commit as the changes; see ``EntityTransaction/appendHistory(_:)``.
 public struct HistoryTransaction: Equatable, Sendable {
   /// Its place in the store's history, from 1; 0 as long as it is in none.
   public var number: UInt64 = 0

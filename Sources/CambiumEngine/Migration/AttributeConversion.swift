@@ -1,9 +1,9 @@
 /// How values of one attribute become values of another.
 public enum AttributeConversion {
   /// A value of `from` as one of `to`: numbers become numbers of the other type (fractions are cut off towards zero,
-  /// everything but zero is true), elements of composites are matched by name and renaming identifier, new ones take their
-  /// defaults; null stays null. Other types have to be the same, or such that ``AttributeSchema/coerce(_:)`` takes the value.
-  /// `nil` if `to` does not hold the value.
+  /// everything but zero is true), elements of composites are matched by name and renaming identifier, new ones take
+  /// their defaults; null stays null. Other types have to be the same, or such that ``AttributeSchema/coerce(_:)``
+  /// takes the value. `nil` if `to` does not hold the value.
   public static func convert(_ value: Value, from: AttributeSchema, to: AttributeSchema) -> Value? {
     convert(value, from: from, to: to, standIn: nil)
   }
@@ -32,8 +32,8 @@ public enum AttributeConversion {
     return to.coerce(value) ?? standIn
   }
 
-  /// Where ``convert(_:from:to:)`` fails, and with what type: a path of names that begins with `path`, one for each value that
-  /// `to`, or an element of it, does not hold.
+  /// Where ``convert(_:from:to:)`` fails, and with what type: a path of names that begins with `path`, one for each
+  /// value that `to`, or an element of it, does not hold.
   static func misfits(
     _ value: Value, from: AttributeSchema, to: AttributeSchema, path: String
   ) -> [(path: String, type: AttributeType)] {

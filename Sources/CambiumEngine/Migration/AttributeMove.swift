@@ -1,7 +1,8 @@
-/// A value that changes its level: an attribute that becomes an element of a composite, an element that becomes an attribute or
-/// goes into another composite. An attribute or element says where it comes from by its renaming identifier: the name of an
-/// attribute of the source, or a key path such as `colorScheme.primary`; or, where neither leads to anything, the identifier
-/// that one of the source has itself, so that an identifier can stay the same from version to version.
+/// A value that changes its level: an attribute that becomes an element of a composite, an element that becomes an
+/// attribute or goes into another composite. An attribute or element says where it comes from by its renaming
+/// identifier: the name of an attribute of the source, or a key path such as `colorScheme.primary`; or, where neither
+/// leads to anything, the identifier that one of the source has itself, so that an identifier can stay the same from
+/// version to version.
 struct AttributeMove: Sendable {
   /// The names on the way, in the source and in the destination.
   var sourcePath: [String]
@@ -49,7 +50,8 @@ struct AttributeMove: Sendable {
     }
   }
 
-  /// The attribute or element of the source that has an identifier itself and does not go on where it is; nil if several do.
+  /// The attribute or element of the source that has an identifier itself and does not go on where it is; nil if
+  /// several do.
   @_optimize(none)
   private static func identified(
     _ text: String, _ old: EntitySchema, isElement: Bool, _ kept: Set<UInt32>

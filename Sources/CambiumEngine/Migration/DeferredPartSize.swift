@@ -31,7 +31,8 @@ public struct DeferredPart: Sendable, Equatable {
   }
 }
 
-/// How many rows a part of what migrations put off has at most (``EntityStore/runDeferredPart(within:durably:begins:)``).
+/// How many rows a part of what migrations put off has at most
+/// (``EntityStore/runDeferredPart(within:durably:begins:)``).
 public struct DeferredPartLimit: Sendable, Equatable {
   /// The rows that are gone through while nobody else may write. At least 1 is.
   public var rows: Int
@@ -47,9 +48,10 @@ public struct DeferredPartLimit: Sendable, Equatable {
 
 /// How many rows the next part of what migrations put off has, and whether it has to be durable.
 ///
-/// Nobody else writes while most parts are done, and nobody can stop them. So they are short, unless nobody else has written for a
-/// while: then they are longer, which takes less work for each row. And so seldom is a part durable that syncs are not most of
-/// the work. Parts beside which others write are as long as one who wants to stop the work may have to wait.
+/// Nobody else writes while most parts are done, and nobody can stop them. So they are short, unless nobody else has
+/// written for a while: then they are longer, which takes less work for each row. And so seldom is a part durable that
+/// syncs are not most of the work. Parts beside which others write are as long as one who wants to stop the work may
+/// have to wait.
 public struct DeferredPartSize: Sendable {
   /// What a part is to take, without its sync, where others write. They wait for a part at most, a few of them for two.
   public static let aim = Duration.microseconds(200)
@@ -57,9 +59,10 @@ public struct DeferredPartSize: Sendable {
   public static let aimAlone = Duration.milliseconds(40)
   /// What a part is to take, with its syncs, beside which others write: they wait for one of these.
   public static let aimBesideOthers = Duration.milliseconds(100)
-  /// The same where nobody does, although they could. What it replaces keeps its memory until it ends, and is then what the next one
-  /// makes its pages in: new memory would take longer to be had than all of the syncs. Where syncs are so slow that the shortest part
-  /// takes more than a quarter of this, four times as long as that, ``aimBesideOthers`` at most.
+  /// The same where nobody does, although they could. What it replaces keeps its memory until it ends, and is then what
+  /// the next one makes its pages in: new memory would take longer to be had than all of the syncs. Where syncs are so
+  /// slow that the shortest part takes more than a quarter of this, four times as long as that, ``aimBesideOthers`` at
+  /// most.
   public static let aimBesideNobody = Duration.milliseconds(25)
   /// What parts have to take together, without a commit of others between, for that.
   public static let quiet = Duration.milliseconds(200)

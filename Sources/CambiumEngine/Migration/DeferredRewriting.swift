@@ -1,10 +1,11 @@
 import CambiumKernel
 
-// Rows that a migration left in an earlier layout, written anew in the current one: by commits, or, while others write, by
-// checkpoints.
+// Rows that a migration left in an earlier layout, written anew in the current one: by commits, or, while others write,
+// by checkpoints.
 
 extension EntityStore {
-  /// Writes rows of an entity that have an earlier layout in the current one; answers the row to go on at, nil at the end.
+  /// Writes rows of an entity that have an earlier layout in the current one; answers the row to go on at, nil at the
+  /// end.
   func rewriteRows(
     of plan: EntityPlan, from start: UInt64, maximumRows: Int, _ t: WriteTransaction, _ count: inout Int
   ) throws(EngineError) -> UInt64? {
@@ -70,9 +71,9 @@ extension EntityStore {
 
   /// Writes rows anew in their pages; answers nil if that is not what there is to do, or cannot be done so.
   ///
-  /// A row reads the same in both layouts, so that it makes no difference when it gets the new one, nor whether a commit in
-  /// between sees that. Only how far the task has come is committed, when what it tells of is durable: before, no record may say
-  /// that there are no rows of a layout any more.
+  /// A row reads the same in both layouts, so that it makes no difference when it gets the new one, nor whether a
+  /// commit in between sees that. Only how far the task has come is committed, when what it tells of is durable:
+  /// before, no record may say that there are no rows of a layout any more.
   func rewriteBesideOthers(
     _ maximum: Int, _ durably: Bool, _ begins: () -> Void
   ) throws(EngineError) -> DeferredPart? {

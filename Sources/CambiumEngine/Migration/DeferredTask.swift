@@ -4,8 +4,9 @@ import CambiumKernel
 public struct DeferredTask: Sendable, Equatable {
   /// What there is to do.
   public enum Kind: Sendable, Equatable {
-    /// The rows of an entity still hold values of attributes that are gone, which are not read, but take room; or have values and
-    /// links elsewhere than the model does, which takes longer to read. So it is until every row was written again.
+    /// The rows of an entity still hold values of attributes that are gone, which are not read, but take room; or have
+    /// values and links elsewhere than the model does, which takes longer to read. So it is until every row was written
+    /// again.
     case rewriteRows
     /// An index is not built yet. Fetches do without it.
     case buildIndex
@@ -23,8 +24,8 @@ public struct DeferredTask: Sendable, Equatable {
   public var pages: UInt64
   /// The bytes of these.
   public var bytes: UInt64
-  /// About how many bytes will be free when the task is done, by a sample of the rows; 0 for an index, and where what is gathered
-  /// takes more room than before. Nil where it was not asked for.
+  /// About how many bytes will be free when the task is done, by a sample of the rows; 0 for an index, and where what
+  /// is gathered takes more room than before. Nil where it was not asked for.
   public var freedBytes: UInt64?
   /// The row that the task goes on at; 0 if it has not begun.
   public var nextRow: UInt64
@@ -54,7 +55,8 @@ public struct DeferredTask: Sendable, Equatable {
 extension EntityStore {
   /// What migrations have put off and nobody has done yet, in the order in which it is done. Any process may do it.
   ///
-  /// - Parameter estimatesFreed: Whether ``DeferredTask/freedBytes`` is found out, which reads some hundred rows for each task.
+  /// - Parameter estimatesFreed: Whether ``DeferredTask/freedBytes`` is found out, which reads some hundred rows for
+  ///   each task.
   public func deferredTasks(estimatesFreed: Bool = false) throws(EngineError) -> [DeferredTask] {
     let view = try view()
     let catalogue = try Catalogue(view.trees)
@@ -82,8 +84,8 @@ extension EntityStore {
     return tasks
   }
 
-  /// About how many bytes fewer the rows of an entity will take when all are of its current layout: by some rows from each of
-  /// several places of the tree.
+  /// About how many bytes fewer the rows of an entity will take when all are of its current layout: by some rows from
+  /// each of several places of the tree.
   private func freedBytes(
     _ entity: EntitySchema, _ tree: TreeID, _ rows: UInt64, _ trees: TreeView
   ) throws(EngineError) -> UInt64 {
@@ -133,10 +135,10 @@ extension EntityStore {
     throw .corrupt("a task of an unknown index \(id)")
   }
 
-  /// Does a part of the first task, in a commit of its own, and answers whether any task is left. Whatever ends the process,
-  /// the task goes on after the last such commit. Others may read and write between two of them. With the last task the
-  /// state before the migration is given up (``EntityStore/rollBackMigration(discardsCommits:)``), unless it is kept
-  /// until somebody confirms the migration.
+  /// Does a part of the first task, in a commit of its own, and answers whether any task is left. Whatever ends the
+  /// process, the task goes on after the last such commit. Others may read and write between two of them. With the last
+  /// task the state before the migration is given up (``EntityStore/rollBackMigration(discardsCommits:)``), unless it
+  /// is kept until somebody confirms the migration.
   ///
   /// - Parameter maximumRows: No more rows are gone through; at least 1 is.
   /// - Throws: ``EngineError/modelChanged``; kernel errors.
@@ -147,9 +149,9 @@ extension EntityStore {
   /// The same; answers also how many rows were gone through, and at which the task goes on: nil if it is done.
   ///
   /// - Parameters:
-  ///   - durably: Whether to wait until the part is durable, unless it is the last one of a task, which always is. A part
-  ///     that is not, is lost if the power fails, and done again; ``deferredTasks(estimatesFreed:)`` does not show it before
-  ///     a later one is.
+  ///   - durably: Whether to wait until the part is durable, unless it is the last one of a task, which always is. A
+  ///     part that is not, is lost if the power fails, and done again; ``deferredTasks(estimatesFreed:)`` does not show
+  ///     it before a later one is.
   ///   - begins: Called once nobody else writes any more: what was waited for until then is not the part's.
   public func runDeferredPart(
     maximumRows: Int, durably: Bool = true, begins: () -> Void = {}
@@ -157,8 +159,8 @@ extension EntityStore {
     try runDeferredPart(within: DeferredPartLimit(rows: maximumRows), durably: durably, begins: begins)
   }
 
-  /// The same. Rows are written anew where they lie, while others write, as far as `limit` asks for that: where they have
-  /// another layout and nothing else, and no other process has the store open for writing.
+  /// The same. Rows are written anew where they lie, while others write, as far as `limit` asks for that: where they
+  /// have another layout and nothing else, and no other process has the store open for writing.
   public func runDeferredPart(
     within limit: DeferredPartLimit, durably: Bool = true, begins: () -> Void = {}
   ) throws(EngineError) -> DeferredPart {
@@ -199,8 +201,8 @@ extension EntityStore {
     do throws(EngineError) { try releaseOwnStates() } catch {}
   }
 
-  /// Puts the entries of rows into an index; answers the row to go on at, nil at the end. Rows that were written since the
-  /// migration have theirs, which does no harm; changed and deleted ones take none away that is not there.
+  /// Puts the entries of rows into an index; answers the row to go on at, nil at the end. Rows that were written since
+  /// the migration have theirs, which does no harm; changed and deleted ones take none away that is not there.
   private func fillIndex(
     _ tree: TreeID, of entity: EntitySchema, from start: UInt64, maximumRows: Int, _ t: WriteTransaction,
     _ count: inout Int

@@ -3,8 +3,8 @@ import CambiumKernel
 // Values that are converted one by one, when rows are written anew.
 
 extension EntityMigration {
-  /// What an attribute of the destination is in a row of the source; nil if its type does not hold the value, unless there is
-  /// something to take the place of each part that does not fit.
+  /// What an attribute of the destination is in a row of the source; nil if its type does not hold the value, unless
+  /// there is something to take the place of each part that does not fit.
   func value(
     of attribute: AttributeSchema, from: AttributeSchema?, in row: Row, standIn: Value? = nil
   ) throws(EngineError) -> Value? {

@@ -86,7 +86,8 @@ final class EntityMigration {
     }
   }
 
-  /// Whether a composite loses elements that rows still have beside it, so that they could not tell any more whether it is there.
+  /// Whether a composite loses elements that rows still have beside it, so that they could not tell any more whether it
+  /// is there.
   private func losesGathered(_ to: AttributeSchema, _ from: AttributeSchema, _ layouts: [LayoutDescriptor]) -> Bool {
     guard from.type == .composite, to.type == .composite else { return false }
     let kept = Set(matchedElements(to, from).compactMap { $0?.id })
@@ -117,8 +118,8 @@ final class EntityMigration {
     return true
   }
 
-  /// Whether rows of a layout have a value where the other level is looked for: values change their level once only until rows are
-  /// written again, and what a layout lacks is null only if it has no value for it.
+  /// Whether rows of a layout have a value where the other level is looked for: values change their level once only
+  /// until rows are written again, and what a layout lacks is null only if it has no value for it.
   private static func isWithinReach(_ id: UInt32, _ layout: LayoutDescriptor, isGathered: Bool) -> Bool {
     if layout.values[id] != nil || layout.required.contains(id) { return false }
     // An element that is gathered anew would be two levels away.

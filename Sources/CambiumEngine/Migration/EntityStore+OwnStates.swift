@@ -1,8 +1,9 @@
 import CambiumKernel
 
 extension EntityStore {
-  /// Releases what the kernel retains for migrations and their stages, and the catalogue does not name any more: a process
-  /// was killed before it did, or the catalogue has just forgotten it. O(retained commits). Waits for the turn to write.
+  /// Releases what the kernel retains for migrations and their stages, and the catalogue does not name any more: a
+  /// process was killed before it did, or the catalogue has just forgotten it. O(retained commits). Waits for the turn
+  /// to write.
   ///
   /// - Throws: Kernel errors; what ``EntityView/stageRecord()`` throws.
   public func releaseOwnStates() throws(EngineError) {

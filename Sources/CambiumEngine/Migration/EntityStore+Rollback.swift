@@ -51,17 +51,17 @@ extension EntityStore {
     }
   }
 
-  /// Undoes the newest migration whose prior state is kept: model and objects are as they were before it, by a new commit,
-  /// without copying or reading a row. What was put off need not be done, nor not be done. Numbers
-  /// of rows go on, so that a reference to an object made since never leads to another one.
+  /// Undoes the newest migration whose prior state is kept: model and objects are as they were before it, by a new
+  /// commit, without copying or reading a row. What was put off need not be done, nor not be done. Numbers of rows go
+  /// on, so that a reference to an object made since never leads to another one.
   ///
   /// The answer is the store to go on with; this one, and whatever other process has the file open, refuses to read and
-  /// write from then on (``EngineError/modelChanged``), but for views that are open. A state before an earlier migration
-  /// that is kept can be gone back to next.
+  /// write from then on (``EngineError/modelChanged``), but for views that are open. A state before an earlier
+  /// migration that is kept can be gone back to next.
   ///
   /// - Parameter discardsCommits: Whether commits that the application has made since may be lost.
-  /// - Throws: ``EngineError/noMigrationToRollBack``; ``EngineError/commitsSinceMigration(_:)``, with their number, unless
-  ///   they may be discarded; ``EngineError/modelChanged``; kernel errors. The store is then as it was.
+  /// - Throws: ``EngineError/noMigrationToRollBack``; ``EngineError/commitsSinceMigration(_:)``, with their number,
+  ///   unless they may be discarded; ``EngineError/modelChanged``; kernel errors. The store is then as it was.
   @_optimize(none)
   public func rollBackMigration(discardsCommits: Bool = false) throws(EngineError) -> EntityStore {
     if fixed != nil { throw .store(.readOnly) }
@@ -110,8 +110,8 @@ extension EntityStore {
     return result
   }
 
-  /// Gives up the states before migrations, so that the room they hold back becomes free: nothing can be rolled back any
-  /// more. Work that was put off stays to be done.
+  /// Gives up the states before migrations, so that the room they hold back becomes free: nothing can be rolled back
+  /// any more. Work that was put off stays to be done.
   ///
   /// - Throws: ``EngineError/modelChanged``; kernel errors.
   public func confirmMigration() throws(EngineError) {

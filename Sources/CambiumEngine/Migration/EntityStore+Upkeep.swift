@@ -1,8 +1,8 @@
 import CambiumKernel
 
 extension EntityStore {
-  /// Makes a commit of what migrations have left to do, which is none of the application's: `body` answers nil if there is
-  /// nothing to be done, and then nothing is committed.
+  /// Makes a commit of what migrations have left to do, which is none of the application's: `body` answers nil if there
+  /// is nothing to be done, and then nothing is committed.
   ///
   /// Answers with the outcome the sequence of the commit.
   ///

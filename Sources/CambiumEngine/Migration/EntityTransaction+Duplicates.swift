@@ -1,8 +1,9 @@
 import CambiumKernel
 
 extension EntityTransaction {
-  /// The objects that share their values under a constraint with others, by constraint, as far as what was written since the
-  /// transaction began may hurt it: all objects, where the constraint was built by the transaction. Nothing may have been deleted.
+  /// The objects that share their values under a constraint with others, by constraint, as far as what was written
+  /// since the transaction began may hurt it: all objects, where the constraint was built by the transaction. Nothing
+  /// may have been deleted.
   ///
   /// - Complexity: O(objects in question); where keys were cut, O(n²) of those that agree in what is left of them.
   func duplicates() throws(EngineError) -> [MigrationBlock] {

@@ -1,7 +1,7 @@
 import CambiumKernel
 
-// The models that a store had before the one that it has, kept in the catalogue under "former": the 32 bytes of their version
-// checksums one after the other, the one left last at the end, each once.
+// The models that a store had before the one that it has, kept in the catalogue under "former": the 32 bytes of their
+// version checksums one after the other, the one left last at the end, each once.
 
 /// The models that a store had before the one that it has.
 struct FormerModels: Equatable {
@@ -34,8 +34,8 @@ struct FormerModels: Equatable {
     return bytes
   }
 
-  /// Notes that the store has left a model for another. If that is one that it had before, it is as if the store had never gone on from
-  /// there: who goes on again is no older version for that.
+  /// Notes that the store has left a model for another. If that is one that it had before, it is as if the store had
+  /// never gone on from there: who goes on again is no older version for that.
   mutating func leave(_ checksum: VersionHash, for destination: VersionHash) {
     if let place = checksums.firstIndex(of: destination) {
       checksums.removeSubrange(place...)
@@ -46,7 +46,8 @@ struct FormerModels: Equatable {
     checksums.removeFirst(max(0, checksums.count - Self.limit))
   }
 
-  /// Notes in the catalogue which model a migration leaves. One that changes nothing that versions are told apart by leaves none.
+  /// Notes in the catalogue which model a migration leaves. One that changes nothing that versions are told apart by
+  /// leaves none.
   @_optimize(none)
   static func note(_ schema: Schema, leftFor destination: Schema, _ t: WriteTransaction) throws(EngineError) {
     let left = schema.versionHashes.checksum

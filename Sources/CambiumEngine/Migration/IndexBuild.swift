@@ -1,7 +1,7 @@
 import CambiumKernel
 
-/// Fills trees of indexes, constraints and ways back from the rows of a tree, by several threads: they gather the entries of
-/// parts of it, which are put in order and made by the one that called.
+/// Fills trees of indexes, constraints and ways back from the rows of a tree, by several threads: they gather the
+/// entries of parts of it, which are put in order and made by the one that called.
 struct IndexBuild {
   private static let leastRows: UInt64 = 1 << 15
   private static let leastPart: UInt64 = 1 << 13
@@ -15,8 +15,8 @@ struct IndexBuild {
   private var parts: TreeParts
   private let gatherers: [IndexGatherer]
 
-  /// Nil where the calling thread had better do it alone: for few rows, and where whether a row is in an index is asked of a
-  /// predicate, which may read other rows.
+  /// Nil where the calling thread had better do it alone: for few rows, and where whether a row is in an index is asked
+  /// of a predicate, which may read other rows.
   ///
   /// - Parameter entities: those whose rows have entries in `trees`.
   init?(
@@ -40,7 +40,8 @@ struct IndexBuild {
     gatherers = (0..<threads).map { _ in IndexGatherer(after, entities, trees) }
   }
 
-  /// Goes through all rows. Entries that would take more memory than a transaction's gathered ones may are made meanwhile.
+  /// Goes through all rows. Entries that would take more memory than a transaction's gathered ones may are made
+  /// meanwhile.
   mutating func run() throws(EngineError) {
     defer { for gatherer in gatherers { gatherer.part.end() } }
     var next = 0

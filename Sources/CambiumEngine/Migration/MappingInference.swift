@@ -1,6 +1,7 @@
 extension SchemaMapping {
-  /// Infers what becomes of every entity and property. Core Data: `inferredMappingModel(forSourceModel:destinationModel:)`,
-  /// which answers nil where this says what stands in the way.
+  /// Infers what becomes of every entity and property. Core Data:
+  /// `inferredMappingModel(forSourceModel:destinationModel:)`, which answers nil where this says what stands in the
+  /// way.
   ///
   /// Entities, and the properties of matched ones (with those they inherit), are matched by a renaming identifier
   /// that the destination sets, then by name, then by an identifier that only the source sets. An attribute and a
@@ -281,8 +282,9 @@ struct MappingInference {
 
   // MARK: Hierarchies
 
-  /// A hierarchy of the destination takes its entities from one hierarchy of the source, and besides single entities that
-  /// move under one of that hierarchy, directly or under new ones in between. Two entities without a common ancestor do not get one.
+  /// A hierarchy of the destination takes its entities from one hierarchy of the source, and besides single entities
+  /// that move under one of that hierarchy, directly or under new ones in between. Two entities without a common
+  /// ancestor do not get one.
   @_optimize(none)
   private mutating func checkHierarchies(_ sourceByDestination: [UInt32: EntitySchema]) {
     for root in destination.entities where root.parentID == nil {
@@ -326,8 +328,8 @@ extension AttributeSchema {
   /// Whether null cannot stand for a value, and nothing else can either.
   var isRequiredWithoutDefault: Bool { !isOptional && storedDefault.isNull }
 
-  /// The elements, at any depth, that need a value which they may have lacked in the source, or did not have there. What was
-  /// required before, and is missing all the same, is not the migration's doing.
+  /// The elements, at any depth, that need a value which they may have lacked in the source, or did not have there.
+  /// What was required before, and is missing all the same, is not the migration's doing.
   @_optimize(none)
   func neededElements(from: AttributeSchema?) -> Set<UInt32> {
     let matches = from.map { matchedElements(self, $0) }

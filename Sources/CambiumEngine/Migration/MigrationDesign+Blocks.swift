@@ -1,11 +1,11 @@
 import CambiumKernel
 
 extension MigrationDesign {
-  /// Finds the objects that stand in the way, but for duplicates under new constraints, which are found when the constraint
-  /// is built. O(rows of the entities that have something to look at).
+  /// Finds the objects that stand in the way, but for duplicates under new constraints, which are found when the
+  /// constraint is built. O(rows of the entities that have something to look at).
   ///
-  /// - Parameter leavesConversions: whether values that cannot be converted are found when rows are written anew, so that no rows
-  ///   need be looked at for them alone.
+  /// - Parameter leavesConversions: whether values that cannot be converted are found when rows are written anew, so
+  ///   that no rows need be looked at for them alone.
   @_optimize(none)
   func findBlocks(_ before: EntityView, leavesConversions: Bool = false) throws(EngineError) -> [MigrationBlock] {
     var blocks: [MigrationBlock] = []
@@ -23,8 +23,9 @@ extension MigrationDesign {
     return try blocks + findAmbiguous(before)
   }
 
-  /// Finds the objects that a to-one relationship would lead to several from, since several led to them that it leads back to
-  /// now. O(links of relationships that get another inverse); memory for a bit each, and for those that are told twice.
+  /// Finds the objects that a to-one relationship would lead to several from, since several led to them that it leads
+  /// back to now. O(links of relationships that get another inverse); memory for a bit each, and for those that are
+  /// told twice.
   @_optimize(none)
   private func findAmbiguous(_ before: EntityView) throws(EngineError) -> [MigrationBlock] {
     var blocks: [MigrationBlock] = []

@@ -3,9 +3,10 @@ import CambiumKernel
 // Links as the destination has them, read from the source.
 
 extension MigrationDesign {
-  /// Tells the links that a relationship is filled with: from, to, and a number by which lists are ordered. First those that it
-  /// had, in their order, then those that its inverse had, in the order of the rows; one that both had is told twice.
-  /// Objects that it may no longer lead to are left out. O(links), and the rows of the entities that may have them.
+  /// Tells the links that a relationship is filled with: from, to, and a number by which lists are ordered. First those
+  /// that it had, in their order, then those that its inverse had, in the order of the rows; one that both had is told
+  /// twice. Objects that it may no longer lead to are left out. O(links), and the rows of the entities that may have
+  /// them.
   @_optimize(none)
   func eachLink(
     of work: RelationshipMigration, _ before: EntityView,
@@ -25,8 +26,8 @@ extension MigrationDesign {
     }
   }
 
-  /// Tells the objects that will have links by a relationship, beside those that have its own; none if it has its own alone. Of
-  /// one that is derived from its inverse these are the ones that the inverse will lead to.
+  /// Tells the objects that will have links by a relationship, beside those that have its own; none if it has its own
+  /// alone. Of one that is derived from its inverse these are the ones that the inverse will lead to.
   @_optimize(none)
   func eachFilled(
     _ work: RelationshipMigration, _ before: EntityView, _ body: (ObjectReference) throws(EngineError) -> Void

@@ -65,7 +65,8 @@ struct MigrationDesign {
 
   // MARK: Rows
 
-  /// Every hierarchy goes on with the tree of the root that it had, or else of the first of its entities that was there.
+  /// Every hierarchy goes on with the tree of the root that it had, or else of the first of its entities that was
+  /// there.
   ///
   /// Several go on with one tree only if work is put off: then the rows of an entity that leaves its hierarchy stay
   /// where they are. The next migration that puts nothing off leaves the tree to the first of them in the model, and
@@ -93,8 +94,8 @@ struct MigrationDesign {
     }
   }
 
-  /// Rows that are all written anew go to a tree of their own, which is filled from the left to the right; the old one goes as
-  /// a whole, unless another hierarchy has rows in it.
+  /// Rows that are all written anew go to a tree of their own, which is filled from the left to the right; the old one
+  /// goes as a whole, unless another hierarchy has rows in it.
   @_optimize(none)
   private mutating func chooseNewTrees() {
     for root in destination.entities where root.parentID == nil && root.childIDs.isEmpty {
@@ -166,8 +167,8 @@ struct MigrationDesign {
       !work.isRewritten && work.required.isEmpty && EntityLayout.isSameButForOrder(wanted, found)
   }
 
-  /// Whether rows with these fields should be written anew, now or later: they hold values of a property that is gone, or values
-  /// and links elsewhere than rows of the entity, which have the fields `wanted`, do.
+  /// Whether rows with these fields should be written anew, now or later: they hold values of a property that is gone,
+  /// or values and links elsewhere than rows of the entity, which have the fields `wanted`, do.
   private static func holdsOther(_ fields: [RecordField], _ wanted: [RecordField]) -> Bool {
     for field in fields {
       guard let there = wanted.first(where: { $0.property == field.property }) else { return true }
@@ -201,8 +202,8 @@ struct MigrationDesign {
 
   // MARK: Relationships
 
-  /// The entities of the source whose objects a relationship may go on leading to; nil if it may to all that it led to. The
-  /// others go, or leave the hierarchy that it leads to.
+  /// The entities of the source whose objects a relationship may go on leading to; nil if it may to all that it led to.
+  /// The others go, or leave the hierarchy that it leads to.
   @_optimize(none)
   func targetEntities(of from: RelationshipSchema, as relationship: RelationshipSchema) -> Set<UInt32>? {
     guard changesFamilies, let old = source.entity(named: from.destination),
@@ -264,8 +265,8 @@ struct MigrationDesign {
       return result
     }
     let there = LinkSource(relationship: relationship, owner: owner, isReversed: false)
-    // Relationships that were not each other's inverses, or not all: both have the links of both from now on. So has one that
-    // becomes its own inverse.
+    // Relationships that were not each other's inverses, or not all: both have the links of both from now on. So has
+    // one that becomes its own inverse.
     if let back, !covers(own, others) {
       result.source = .filled(covers(others, own) ? [back] : [there, back])
       return result
@@ -312,8 +313,8 @@ struct MigrationDesign {
     }
   }
 
-  /// A to-many relationship that is no longer derived from its inverse has the very links of the tree that it was derived from,
-  /// which nothing else may go on with then.
+  /// A to-many relationship that is no longer derived from its inverse has the very links of the tree that it was
+  /// derived from, which nothing else may go on with then.
   @_optimize(none)
   private mutating func takeTrees() {
     for (id, work) in relationships {
@@ -350,8 +351,8 @@ struct MigrationDesign {
     return before == after
   }
 
-  /// Whether objects that had a relationship of the source do not have it any more, as it was moved down to a subentity: their links are not
-  /// to be kept with those of the others.
+  /// Whether objects that had a relationship of the source do not have it any more, as it was moved down to a
+  /// subentity: their links are not to be kept with those of the others.
   @_optimize(none)
   private func losesSources(_ relationship: RelationshipSchema, _ owner: EntitySchema) -> Bool {
     guard let before = source.entities.first(where: { $0.relationships.contains { $0.id == relationship.id } }) else {
@@ -393,8 +394,8 @@ struct MigrationDesign {
     }
   }
 
-  /// Whether the condition of an index holds for the rows that it held for: it mentions properties by names, which may have come
-  /// to mean others, and may compare them as other types.
+  /// Whether the condition of an index holds for the rows that it held for: it mentions properties by names, which may
+  /// have come to mean others, and may compare them as other types.
   @_optimize(none)
   private func keepsCondition(_ entity: EntitySchema, _ text: String, _ family: [EntityMigration]) -> Bool {
     guard let before = entities[entity.id]?.source, let predicate = try? Predicate(format: text, arguments: []),

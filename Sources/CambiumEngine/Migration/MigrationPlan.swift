@@ -4,17 +4,18 @@ import CambiumKernel
 public struct MigrationPlan: Sendable {
   /// What becomes of every entity and property.
   public var mapping: SchemaMapping
-  /// The drops, each with its number of values: entities, stored attributes, elements of composites and relationships of the store's
-  /// model without a counterpart in the new one.
+  /// The drops, each with its number of values: entities, stored attributes, elements of composites and relationships
+  /// of the store's model without a counterpart in the new one.
   public var drops: [ModelDrop] = []
-  /// What is done, in this order, in one commit; at the end what is put off, and done by a task of its own afterwards. Empty if
-  /// the store has the model already.
+  /// What is done, in this order, in one commit; at the end what is put off, and done by a task of its own afterwards.
+  /// Empty if the store has the model already.
   public var steps: [MigrationStep] = []
-  /// Objects that stand in the way. Duplicates under new constraints are looked for as well, as far as what else is in the way
-  /// lets constraints be built.
+  /// Objects that stand in the way. Duplicates under new constraints are looked for as well, as far as what else is in
+  /// the way lets constraints be built.
   public var blocks: [MigrationBlock] = []
 
-  /// Whether there is anything to do; not if the store has the model already, but for the order in which it is declared.
+  /// Whether there is anything to do; not if the store has the model already, but for the order in which it is
+  /// declared.
   public var isNeeded: Bool { !steps.isEmpty }
 
   /// Whether the migration costs the same at any size of the store.
@@ -64,13 +65,13 @@ public struct MigrationStep: Sendable, Equatable, CustomStringConvertible {
   public var name: String?
   /// Rows, links or entries that are read or written.
   public var entries: UInt64 = 0
-  /// Pages that they are in, as of the last checkpoint. Where several steps are done in one pass, as for the entities of a
-  /// hierarchy, or the indexes of an entity, the first of them has its pages.
+  /// Pages that they are in, as of the last checkpoint. Where several steps are done in one pass, as for the entities
+  /// of a hierarchy, or the indexes of an entity, the first of them has its pages.
   public var pages: UInt64 = 0
   /// The bytes of these pages.
   public var bytes: UInt64 = 0
-  /// Whether the step could be put off until after the store is open: a migration that defers what it can does it later, or
-  /// does without it.
+  /// Whether the step could be put off until after the store is open: a migration that defers what it can does it
+  /// later, or does without it.
   public var isDeferrable = false
   /// Whether it is put off: it is no part of the commit, and a task afterwards.
   public var isPutOff = false
@@ -102,8 +103,8 @@ extension EntityStore {
   /// What migrating to a model would do. Nothing is changed.
   ///
   /// - Parameter matchesNames: As for ``migrate(to:defers:keepsPriorState:stage:matchesNames:observe:)``.
-  /// - Throws: ``EngineError/notInferable(_:)``, ``EngineError/schema(_:)``; kernel errors. O(rows that are looked at): of
-  ///   entities with drops, or with something that may stand in the way, and of new uniqueness constraints.
+  /// - Throws: ``EngineError/notInferable(_:)``, ``EngineError/schema(_:)``; kernel errors. O(rows that are looked at):
+  ///   of entities with drops, or with something that may stand in the way, and of new uniqueness constraints.
   @_optimize(none)
   public func migrationPlan(
     to definition: SchemaDefinition, defers: Bool = false, matchesNames: Bool = false

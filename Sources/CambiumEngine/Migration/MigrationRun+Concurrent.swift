@@ -21,9 +21,9 @@ extension MigrationRun {
     }
   }
 
-  /// Writes the rows of a tree anew by several threads, while this one takes what they made into pages. Answers false, having done
-  /// nothing, where the calling thread had better do it alone: for few rows, and where rows take links in, which come from
-  /// trees of the transaction.
+  /// Writes the rows of a tree anew by several threads, while this one takes what they made into pages. Answers false,
+  /// having done nothing, where the calling thread had better do it alone: for few rows, and where rows take links in,
+  /// which come from trees of the transaction.
   func rewriteConcurrently(_ tree: TreeID, _ byLayout: [UInt16: Rewriting]) throws(EngineError) -> Bool {
     let kernel = design.old.kernel
     guard kernel.threadCount > 1, before.trees.allowsConcurrentReads,
@@ -38,7 +38,8 @@ extension MigrationRun {
       return try before.trees.parts(of: tree, entries: max(1 << 7, min(Self.rowsPerPart, room)))
     }
     guard let parts, parts.count > 1 else { return false }
-    // Threads read rows of the state before and fill parts of their own; the calling thread alone changes the transaction.
+    // Threads read rows of the state before and fill parts of their own; the calling thread alone changes the
+    // transaction.
     nonisolated(unsafe) let run = self
     nonisolated(unsafe) let byLayout = byLayout
     // All go to other trees: this one will be dropped.

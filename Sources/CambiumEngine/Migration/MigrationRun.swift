@@ -1,21 +1,23 @@
 import CambiumKernel
 
 extension EntityStore {
-  /// Makes the store one of another model, in one commit: the model is written down, and what has to move at once moves.
+  /// Makes the store one of another model, in one commit: the model is written down, and what has to move at once
+  /// moves.
   ///
   /// Attributes that are added, renamed, made optional, given a default or a wider numeric type, and entities and
-  /// relationships that are added or renamed, cost the same at any size of the store: rows are read as rows of the new model
-  /// from then on, and rewritten when they change. So do, if `defers` is set, attributes that are dropped (their values stay
-  /// in the rows until these are written again), indexes that are added or have to be built anew (fetches do without them
-  /// until they are whole), to-one relationships that become to-many and ordered ones that become unordered (links are read in
-  /// the rows until they are moved), attributes gathered into composites or spread out of them, if all rows have
-  /// the values one level away, and entities that leave their hierarchy and become roots (their rows stay among those
-  /// of the others until a migration that does not defer). Everything else costs a pass over the rows or links
-  /// concerned.
+  /// relationships that are added or renamed, cost the same at any size of the store: rows are read as rows of the new
+  /// model from then on, and rewritten when they change. So do, if `defers` is set, attributes that are dropped (their
+  /// values stay in the rows until these are written again), indexes that are added or have to be built anew (fetches
+  /// do without them until they are whole), to-one relationships that become to-many and ordered ones that become
+  /// unordered (links are read in the rows until they are moved), attributes gathered into composites or spread out of
+  /// them, if all rows have the values one level away, and entities that leave their hierarchy and become roots (their
+  /// rows stay among those of the others until a migration that does not defer). Everything else costs a pass over the
+  /// rows or links concerned.
   ///
-  /// `observe` is told the steps (``MigrationPlan/steps``) once nothing is known to stand in the way. `stage` says, in the
-  /// same commit, what the application has to do still before the stage that the migration belongs to is done; without it no
-  /// stage is under way from then on. In the phase ``StageRecord/Phase/migrate`` the state before is retained for that.
+  /// `observe` is told the steps (``MigrationPlan/steps``) once nothing is known to stand in the way. `stage` says, in
+  /// the same commit, what the application has to do still before the stage that the migration belongs to is done;
+  /// without it no stage is under way from then on. In the phase ``StageRecord/Phase/migrate`` the state before is
+  /// retained for that.
   ///
   /// If the migration puts something off, it retains the state before until that is done, or until a later migration
   /// retains a state of its own. With `keepsPriorState`, it retains the state in any case, until
@@ -27,8 +29,8 @@ extension EntityStore {
   /// - Parameter matchesNames: Whether the renaming identifiers of the store's model do not count, so that those of the
   ///   destination are names in it.
   /// - Throws: ``EngineError/notInferable(_:)``, ``EngineError/migrationBlocked(_:)``, ``EngineError/schema(_:)``,
-  ///   ``EngineError/unsupported(_:)``; ``EngineError/misuse(_:)`` in the middle of a stage; kernel errors. The store is then
-  ///   as it was.
+  ///   ``EngineError/unsupported(_:)``; ``EngineError/misuse(_:)`` in the middle of a stage; kernel errors. The store
+  ///   is then as it was.
   @_optimize(none)
   public func migrate(
     to definition: SchemaDefinition, defers: Bool = false, keepsPriorState: Bool = false, stage: StageRecord? = nil,
@@ -319,8 +321,8 @@ final class MigrationRun {
     }
   }
 
-  /// Writes every row anew of the entities for which that is due: straight from any layout that rows have to the one that
-  /// they get, in one pass over a tree, whatever entities are in it.
+  /// Writes every row anew of the entities for which that is due: straight from any layout that rows have to the one
+  /// that they get, in one pass over a tree, whatever entities are in it.
   private func rewriteRows(_ store: EntityStore) throws(EngineError) {
     var rewritings: [TreeID: [UInt16: Rewriting]] = [:]
     // By the tree that rows come from, then by the one that they go to: it need not be the same.

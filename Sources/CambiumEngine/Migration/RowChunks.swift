@@ -1,10 +1,10 @@
 import CambiumKernel
 
 extension TreeView {
-  /// Tells `body` every row of a tree in order, some at a time: they are copied, and nothing of the view is open while `body`
-  /// runs, so that it may write as much as it likes, through the same view too. What it writes to the same tree behind the
-  /// rows it was told is seen. Begins at row `first`, and ends after `maximum` rows; answers the row to go on at, nil at the
-  /// end. O(rows).
+  /// Tells `body` every row of a tree in order, some at a time: they are copied, and nothing of the view is open while
+  /// `body` runs, so that it may write as much as it likes, through the same view too. What it writes to the same tree
+  /// behind the rows it was told is seen. Begins at row `first`, and ends after `maximum` rows; answers the row to go
+  /// on at, nil at the end. O(rows).
   @discardableResult
   func eachRowInChunks(
     _ tree: TreeID, from first: UInt64 = 0, maximum: Int = .max,

@@ -59,8 +59,8 @@ public struct PropertyMapping: Sendable, Equatable {
     case copy
     /// Numbers become numbers of another type, composites get or lose elements.
     case convert
-    /// The relationship leads to several objects instead of one, keeps them in another way, or gets another inverse, whose
-    /// links it then has as well.
+    /// The relationship leads to several objects instead of one, keeps them in another way, or gets another inverse,
+    /// whose links it then has as well.
     case relate
     /// The value comes from an element of a composite, or goes into one: the paths say which.
     case move
@@ -72,7 +72,7 @@ public struct PropertyMapping: Sendable, Equatable {
   public internal(set) var source: String?
   /// The property's name in the destination, or the path of an element; nil if it goes.
   public internal(set) var destination: String?
-  /// Whether a value is required that may have been missing in the source, or is new and has no default: objects without
-  /// one stand in the way of the migration.
+  /// Whether a value is required that may have been missing in the source, or is new and has no default: objects
+  /// without one stand in the way of the migration.
   public internal(set) var needsValue = false
 }

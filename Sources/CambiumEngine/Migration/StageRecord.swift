@@ -1,7 +1,7 @@
 import CambiumKernel
 
-// How far a migration by stages has come, kept in the catalogue under "stage" while code of the application's is part of a
-// stage that is not done. All integers little-endian:
+// How far a migration by stages has come, kept in the catalogue under "stage" while code of the application's is part
+// of a stage that is not done. All integers little-endian:
 //
 //      0        1       2        4               36              68            76          84
 //     +--------+-------+--------+---------------+---------------+-------------+-----------+
@@ -9,8 +9,8 @@ import CambiumKernel
 //     | (1)    | (1)   | (2)    | (32)          | (32)          | commit (8)  | sequence  |
 //     +--------+-------+--------+---------------+---------------+-------------+-----------+
 //
-// The models are named by the 32 bytes of their version checksums; the retained commit is the state before, both 0 if none
-// is kept. Identifiers of retained commits are used again, so its sequence tells it from others.
+// The models are named by the 32 bytes of their version checksums; the retained commit is the state before, both 0 if
+// none is kept. Identifiers of retained commits are used again, so its sequence tells it from others.
 
 /// The stage of a migration that is under way: which handler of the application's runs, or ran when the process ended.
 public struct StageRecord: Sendable, Equatable {
@@ -107,7 +107,8 @@ public struct StageRecord: Sendable, Equatable {
 extension EntityView {
   /// The stage of a migration that is under way; nil if there is none.
   ///
-  /// - Throws: ``EngineError/unsupported(_:)`` for a record of a later version; ``EngineError/corrupt(_:)``; kernel errors.
+  /// - Throws: ``EngineError/unsupported(_:)`` for a record of a later version; ``EngineError/corrupt(_:)``; kernel
+  ///   errors.
   public func stageRecord() throws(EngineError) -> StageRecord? {
     let bytes = try storing { () throws(StoreError) in try trees.value(Catalogue.tree, StageRecord.key) }
     guard let bytes else { return nil }

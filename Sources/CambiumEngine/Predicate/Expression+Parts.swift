@@ -137,7 +137,8 @@ extension Predicate {
     return false
   }
 
-  /// Whether the predicate may answer differently at another time; true for trees too deep to be evaluated. Allocates nothing.
+  /// Whether the predicate may answer differently at another time; true for trees too deep to be evaluated. Allocates
+  /// nothing.
   public var isVolatile: Bool { isVolatile(depth: 0) }
 
   fileprivate func isVolatile(depth: Int) -> Bool {

@@ -3,8 +3,8 @@
   //
   //   {"version": 1, "format": "name BEGINSWITH \"N\" AND SUBQUERY(logEntries, $e, $e.duration > 3600.0).@count > 2"}
   //
-  // The text says everything that the tree does, is read by people and by Core Data, and the parser bounds its depth. Only the
-  // version is new where the syntax changes its meaning; readers refuse those that they don't know.
+  // The text says everything that the tree does, is read by people and by Core Data, and the parser bounds its depth.
+  // Only the version is new where the syntax changes its meaning; readers refuse those that they don't know.
 
   private enum CodingKeys: String, CodingKey {
     case version, format
@@ -15,7 +15,8 @@
   extension Predicate: Codable {
     /// Reads a predicate as ``encode(to:)`` writes it.
     ///
-    /// - Throws: `DecodingError` for an unknown version, or a text that is no predicate, with the ``PredicateError`` beneath.
+    /// - Throws: `DecodingError` for an unknown version, or a text that is no predicate, with the ``PredicateError``
+    ///   beneath.
     public init(from decoder: any Decoder) throws {
       let text = try codedFormat(decoder)
       do throws(PredicateError) { try self.init(format: text) } catch { throw corrupted(decoder, error) }
@@ -23,8 +24,8 @@
 
     /// Writes the predicate as an object with a `version`, 1, and its `format`, the text of ``description``.
     ///
-    /// - Throws: `EncodingError` for a tree that cannot be written as text: one deeper than ``depthLimit``, or with parts that
-    ///   the parser refuses.
+    /// - Throws: `EncodingError` for a tree that cannot be written as text: one deeper than ``depthLimit``, or with
+    ///   parts that the parser refuses.
     public func encode(to encoder: any Encoder) throws {
       do throws(PredicateError) {
         // Refuses what is too deep to be printed.

@@ -1,7 +1,7 @@
 extension Predicate: CustomStringConvertible {
-  /// The predicate in the format syntax. Parsing it gives an equal predicate, if it is written as the parser would: `and` and
-  /// `or` of at least two, lists and casts of values as constants, functions by their short names, and nothing that the parser
-  /// refuses. Not for trees deeper than ``depthLimit``.
+  /// The predicate in the format syntax. Parsing it gives an equal predicate, if it is written as the parser would:
+  /// `and` and `or` of at least two, lists and casts of values as constants, functions by their short names, and
+  /// nothing that the parser refuses. Not for trees deeper than ``depthLimit``.
   public var description: String {
     switch self {
     case .true: return "TRUEPREDICATE"

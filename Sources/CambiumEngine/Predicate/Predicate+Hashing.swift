@@ -1,5 +1,6 @@
 // Equal trees have equal hashes: what is hashed is what `==` compares, so that 0 and -0, which are equal and written
-// differently, are the same. Below the depth that predicates may have, nothing is hashed: trees can be built of any depth.
+// differently, are the same. Below the depth that predicates may have, nothing is hashed: trees can be built of any
+// depth.
 
 extension Predicate: Hashable {
   /// Hashes the tree.

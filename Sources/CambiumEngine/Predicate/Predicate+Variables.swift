@@ -1,7 +1,7 @@
 extension Predicate {
-  /// The predicate with values in place of its variables. Variables without a value stay. The value of a key path from a
-  /// variable, `$x.name`, is looked up under `x.name`, or read from the object that is given for `x`. What a subquery calls
-  /// by a name is not replaced in its condition.
+  /// The predicate with values in place of its variables. Variables without a value stay. The value of a key path from
+  /// a variable, `$x.name`, is looked up under `x.name`, or read from the object that is given for `x`. What a subquery
+  /// calls by a name is not replaced in its condition.
   ///
   /// - Throws: an error of kind `tooDeep` for trees deeper than ``depthLimit``.
   public func substituting(_ variables: [String: Value]) throws(PredicateError) -> Predicate {
@@ -30,8 +30,8 @@ extension Predicate {
 }
 
 extension Predicate {
-  /// The predicate with a date, in seconds since 2001, in place of `now()`: what is computed from it is a constant then, by
-  /// which an index may be asked.
+  /// The predicate with a date, in seconds since 2001, in place of `now()`: what is computed from it is a constant
+  /// then, by which an index may be asked.
   func substituting(now: Double) throws(PredicateError) -> Predicate {
     try replacing { expression in
       guard case .function(let name, let arguments) = expression, arguments.isEmpty, PredicateFunction(name) == .now
@@ -40,8 +40,8 @@ extension Predicate {
     }
   }
 
-  /// The predicate with row 0, which no object has, in place of the references that `isStranger` says are none of the store that
-  /// is asked.
+  /// The predicate with row 0, which no object has, in place of the references that `isStranger` says are none of the
+  /// store that is asked.
   ///
   /// - Throws: an error of kind `tooDeep` for trees deeper than ``depthLimit``.
   public func withoutReferences(where isStranger: (ObjectReference) -> Bool) throws(PredicateError) -> Predicate {
@@ -74,7 +74,8 @@ extension Predicate {
     }
   }
 
-  /// The variables that have no value, each once, in the order of the text; with key paths, `x.name`, where it has them.
+  /// The variables that have no value, each once, in the order of the text; with key paths, `x.name`, where it has
+  /// them.
   ///
   /// - Throws: an error of kind `tooDeep` for trees deeper than ``depthLimit``.
   public func variableNames() throws(PredicateError) -> [String] {

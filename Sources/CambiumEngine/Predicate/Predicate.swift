@@ -1,8 +1,9 @@
 /// A condition on an object, as a tree: what the format syntax, builders and planners all speak.
 ///
-/// Made by the parser (``init(format:arguments:)``), of these cases directly, or by the layers above. The cases cover the
-/// whole of Core Data's predicate grammar; what is not supported of it is refused with a ``PredicateError``. The meaning of
-/// each comparison is documented at ``evaluate(variables:now:value:)``, that of expressions in `Specs/07-predicates.md`.
+/// Made by the parser (``init(format:arguments:)``), of these cases directly, or by the layers above. The cases cover
+/// the whole of Core Data's predicate grammar; what is not supported of it is refused with a ``PredicateError``. The
+/// meaning of each comparison is documented at ``evaluate(variables:now:value:)``, that of expressions in
+/// `Specs/07-predicates.md`.
 public indirect enum Predicate: Equatable, Sendable {
   /// Matches everything: `TRUEPREDICATE`.
   case `true`

@@ -8,8 +8,8 @@ public struct PredicateError: Error, Equatable, Sendable, CustomStringConvertibl
     case unsupported
     /// The arguments don't fit the text's `%` marks.
     case argument
-    /// Predicate or expression are nested deeper than ``Predicate/depthLimit``; or a regular expression, a list or the number of
-    /// elements of subqueries is larger than allowed.
+    /// Predicate or expression are nested deeper than ``Predicate/depthLimit``; or a regular expression, a list or the
+    /// number of elements of subqueries is larger than allowed.
     case tooDeep
     /// A key path does not exist in the model.
     case unknownKeyPath

@@ -1,5 +1,5 @@
-/// The functions of expressions, by the names that they have in the format syntax. What each of them gives is written in
-/// `Specs/07-predicates.md`.
+/// The functions of expressions, by the names that they have in the format syntax. What each of them gives is written
+/// in `Specs/07-predicates.md`.
 enum PredicateFunction: UInt8, CaseIterable {
   // Of several values, or of the elements of one list.
   case sum, count, minimum, maximum, average, median, mode, standardDeviation

@@ -2,14 +2,15 @@ import CambiumKernel
 import Synchronization
 
 extension ConcurrentScan {
-  /// Lends `visit` the rows that the predicate holds for, in their order and on the calling thread, until it answers false.
-  /// Threads look for some of them ahead, as long as it is few that they find: these are copied.
+  /// Lends `visit` the rows that the predicate holds for, in their order and on the calling thread, until it answers
+  /// false. Threads look for some of them ahead, as long as it is few that they find: these are copied.
   func forEach(_ visit: EntityView.Visit) throws(EngineError) {
     var next = 0
     while next < parts.count {
       guard let place = try forEachAhead(from: next, visit) else { return }
       next = place
-      // What was found ahead is lost where rows turn out to be many, so that it has to be worth it before it is tried again.
+      // What was found ahead is lost where rows turn out to be many, so that it has to be worth it before it is tried
+      // again.
       var sparse = 0
       while next < parts.count, sparse < threads {
         var count = 0
@@ -24,8 +25,8 @@ extension ConcurrentScan {
     }
   }
 
-  /// The same for the parts from one on, until parts have so many rows that it takes longer to copy them than to find them, or
-  /// one cannot be read. Answers where to go on without; nil if nothing is left to be done.
+  /// The same for the parts from one on, until parts have so many rows that it takes longer to copy them than to find
+  /// them, or one cannot be read. Answers where to go on without; nil if nothing is left to be done.
   private func forEachAhead(from first: Int, _ visit: EntityView.Visit) throws(EngineError) -> Int? {
     // Views of snapshots may be used by any number of threads, and plans are not changed.
     nonisolated(unsafe) let scan = self

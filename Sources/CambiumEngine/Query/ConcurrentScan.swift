@@ -8,11 +8,11 @@ struct ConcurrentScan {
   private static let leastPart: UInt64 = 1 << 13
   /// So many parts for each thread: none of them waits long for the last one.
   private static let partsPerThread: UInt64 = 8
-  /// A part has rows of about so many bytes at most: what the last one of a few takes longer, the other threads wait for, and what
-  /// is found ahead is kept, of two parts more than there are threads.
+  /// A part has rows of about so many bytes at most: what the last one of a few takes longer, the other threads wait
+  /// for, and what is found ahead is kept, of two parts more than there are threads.
   private static let mostBytes: UInt64 = 2 << 20
-  /// About so many rows has a part at most where all of them are copied, and used on the calling thread: that waits for the whole first part, and the parts
-  /// copied ahead are still to be in a cache when it comes to them.
+  /// About so many rows has a part at most where all of them are copied, and used on the calling thread: that waits for
+  /// the whole first part, and the parts copied ahead are still to be in a cache when it comes to them.
   static let mostCopied: UInt64 = 1 << 11
 
   let view: EntityView
@@ -28,7 +28,8 @@ struct ConcurrentScan {
 
   /// Nil if the plan is no scan, or one that the calling thread had better do alone.
   ///
-  /// - Parameter isCopied: Whether what is found is copied and looked at on the calling thread: see ``forEachFound(_:)``.
+  /// - Parameter isCopied: Whether what is found is copied and looked at on the calling thread: see
+  ///   ``forEachFound(_:)``.
   init?(
     _ view: EntityView, _ chosen: FetchPlan, _ plan: EntityPlan, includesSubentities: Bool, isCopied: Bool = false
   ) {

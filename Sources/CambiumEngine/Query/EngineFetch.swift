@@ -12,10 +12,11 @@ public struct EngineFetch: Sendable {
   public var offset = 0
   /// How many at most; nil for all.
   public var limit: Int?
-  /// Whether indexes and the like may be used; else every row is looked at. The results are the same: for who doubts that.
+  /// Whether indexes and the like may be used; else every row is looked at. The results are the same: for who doubts
+  /// that.
   public var usesIndexes = true
-  /// Asked now and then, also by several threads at a time, whether the fetch is to end with ``EngineError/cancelled``; also while no
-  /// object is found.
+  /// Asked now and then, also by several threads at a time, whether the fetch is to end with ``EngineError/cancelled``;
+  /// also while no object is found.
   public var isCancelled: (@Sendable () -> Bool)?
   /// What the plan is chosen by.
   var costs = PlanCosts.measured

@@ -2,8 +2,8 @@ import CambiumKernel
 
 /// Finding the rows of plans.
 extension EntityView {
-  /// The rows that a way gives, each once and in the order of a scan, so that a fetch without order gives the same whatever
-  /// way is taken; nil if that is all of them.
+  /// The rows that a way gives, each once and in the order of a scan, so that a fetch without order gives the same
+  /// whatever way is taken; nil if that is all of them.
   func rows(
     of path: AccessPath, isCancelled: (@Sendable () -> Bool)? = nil
   ) throws(EngineError) -> [UInt64]? {
@@ -206,8 +206,8 @@ extension EntityView {
 
   // MARK: Rows of a plan
 
-  /// Lends `visit` every row that a plan finds, in the order of a scan, until it answers false. `readsElsewhere` says that
-  /// it reads other rows meanwhile.
+  /// Lends `visit` every row that a plan finds, in the order of a scan, until it answers false. `readsElsewhere` says
+  /// that it reads other rows meanwhile.
   func candidates(
     _ chosen: FetchPlan, _ plan: EntityPlan, includesSubentities: Bool, _ reader: PathReader, readsElsewhere: Bool,
     _ visit: Visit
@@ -216,8 +216,8 @@ extension EntityView {
     try candidates(chosen, plan, sieve, readsElsewhere: readsElsewhere, visit)
   }
 
-  /// The sieve for ``candidates(_:_:_:readsElsewhere:_:)``. Where rows are not all looked at, what is asked of objects related to
-  /// them is asked before them, and of many at once.
+  /// The sieve for ``candidates(_:_:_:readsElsewhere:_:)``. Where rows are not all looked at, what is asked of objects
+  /// related to them is asked before them, and of many at once.
   func sieve(
     _ chosen: FetchPlan, _ plan: EntityPlan, includesSubentities: Bool, _ reader: PathReader
   ) throws(EngineError) -> RowSieve {
@@ -279,8 +279,9 @@ extension EntityView {
     }
   }
 
-  /// Offers each of some rows, best ascending, until `visit` has enough. Answers whether to go on. A row is lent in place only
-  /// where nothing else is read meanwhile: pages that are read while one is lent cannot be kept in the cache.
+  /// Offers each of some rows, best ascending, until `visit` has enough. Answers whether to go on. A row is lent in
+  /// place only where nothing else is read meanwhile: pages that are read while one is lent cannot be kept in the
+  /// cache.
   @discardableResult
   func offer(
     _ rows: [UInt64], _ plan: EntityPlan, _ sieve: RowSieve, inPlace: Bool, _ visit: Visit

@@ -3,7 +3,8 @@ import CambiumKernel
 extension EntityView {
   /// The objects that a fetch finds, in its order.
   ///
-  /// - Throws: ``EngineError/predicate(_:)`` and ``EngineError/schema(_:)`` for paths that the model lacks; kernel errors.
+  /// - Throws: ``EngineError/predicate(_:)`` and ``EngineError/schema(_:)`` for paths that the model lacks; kernel
+  ///   errors.
   public func fetch(_ fetch: EngineFetch) throws(EngineError) -> [ObjectReference] {
     var found: [ObjectReference] = []
     let plan = try store.plan(fetch.entity.id)
@@ -52,8 +53,8 @@ extension EntityView {
 
   /// Lends `body` every row that a fetch finds, in its order and where it lies, until `body` answers false.
   ///
-  /// Nothing is copied, unless an order is asked for or several threads look for few rows among many. `body` should be short, and must not write through a transaction whose
-  /// view this is.
+  /// Nothing is copied, unless an order is asked for or several threads look for few rows among many. `body` should be
+  /// short, and must not write through a transaction whose view this is.
   public func forEach(
     _ fetch: EngineFetch, _ body: (borrowing RowReader) throws(EngineError) -> Bool
   ) throws(EngineError) {

@@ -1,13 +1,14 @@
 import CambiumKernel
 
 extension EntityView {
-  /// Calls `body` with copies of the rows that a fetch finds, in its order and on the calling thread: with all of them at once, or, where
-  /// very many are gone through, with some after the others, while threads of the host's copy those behind.
+  /// Calls `body` with copies of the rows that a fetch finds, in its order and on the calling thread: with all of them
+  /// at once, or, where very many are gone through, with some after the others, while threads of the host's copy those
+  /// behind.
   ///
-  /// - Parameter body: Is told as well about how many rows come behind these, or 0 where that is not known: a million at most, whatever a
-  ///   damaged file says. May take long, and do anything but close the store.
-  /// - Throws: as ``fetch(_:)``, perhaps behind the rows before; ``EngineError/misuse(_:)`` if the host does not call what it is given to
-  ///   run concurrently.
+  /// - Parameter body: Is told as well about how many rows come behind these, or 0 where that is not known: a million
+  ///   at most, whatever a damaged file says. May take long, and do anything but close the store.
+  /// - Throws: as ``fetch(_:)``, perhaps behind the rows before; ``EngineError/misuse(_:)`` if the host does not call
+  ///   what it is given to run concurrently.
   public func forEachFound(
     _ fetch: EngineFetch, _ body: (_ rows: FoundRows, _ toCome: Int) -> Void
   ) throws(EngineError) {
@@ -28,8 +29,8 @@ extension EntityView {
 }
 
 extension ConcurrentScan {
-  /// Calls `body` with copies of the rows that the predicate holds for, a part after the other and on the calling thread, which copies some
-  /// itself where it would have to wait.
+  /// Calls `body` with copies of the rows that the predicate holds for, a part after the other and on the calling
+  /// thread, which copies some itself where it would have to wait.
   func forEachFound(_ body: (_ rows: FoundRows, _ toCome: Int) -> Void) throws(EngineError) {
     // Views of snapshots may be used by any number of threads, and plans are not changed.
     nonisolated(unsafe) let scan = self
@@ -85,8 +86,9 @@ private final class FoundListener {
   }
 }
 
-/// How many rows of those that a tree says it has left may come in so many parts behind one with `count`: parts are nearly of a size, and the
-/// tree's numbers are what a file says. Whoever makes room for them makes more when more have come than are told.
+/// How many rows of those that a tree says it has left may come in so many parts behind one with `count`: parts are
+/// nearly of a size, and the tree's numbers are what a file says. Whoever makes room for them makes more when more have
+/// come than are told.
 func rowsToCome(of rows: Int, behind count: Int, parts: Int) -> Int {
   let usual = min(count, Int(ConcurrentScan.mostCopied))
   let (most, overflow) = parts.multipliedReportingOverflow(by: 2 * usual)

@@ -20,8 +20,8 @@ extension IndexLookup {
   ///   - low: The lowest value of the range; nil for no bound. It is of the property's type: `.integer` for integers of
   ///     any width.
   ///   - high: The first value above the range, of the property's type; nil for no bound.
-  /// - Throws: ``EngineError/misuse(_:)`` if a value is of another type or too long for a key, or if no property is left
-  ///   for the range; kernel errors; errors of `body`.
+  /// - Throws: ``EngineError/misuse(_:)`` if a value is of another type or too long for a key, or if no property is
+  ///   left for the range; kernel errors; errors of `body`.
   public func forEach(
     equalTo values: [Value] = [], from low: Value?, to high: Value?,
     _ body: (borrowing RowReader) throws(EngineError) -> Bool

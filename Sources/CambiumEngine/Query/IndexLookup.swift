@@ -2,16 +2,16 @@ import CambiumKernel
 
 /// Finds the rows of an entity that have given values in the properties of a uniqueness constraint or an index.
 ///
-/// Made by ``EntityView/lookup(_:by:includesSubentities:)`` and used for many values: what is to be done is found out once,
-/// and nothing is allocated for a search. It sees what its view sees; in a transaction, also what was written since it was
-/// made. One thread at a time uses it, and what it lends rows to must not use it again, which is
+/// Made by ``EntityView/lookup(_:by:includesSubentities:)`` and used for many values: what is to be done is found out
+/// once, and nothing is allocated for a search. It sees what its view sees; in a transaction, also what was written
+/// since it was made. One thread at a time uses it, and what it lends rows to must not use it again, which is
 /// ``EngineError/misuse(_:)``.
 ///
 ///     let byTail = try view.lookup(aircraft, by: ["tailNumber"])
 ///     let hours = try byTail.withFirst(.string("N12345")) { row in try row.double(hours) }
 ///
-/// Values are compared as a predicate's `==` does; null finds the rows that have none. Rows with equal values come in the
-/// order of their making.
+/// Values are compared as a predicate's `==` does; null finds the rows that have none. Rows with equal values come in
+/// the order of their making.
 public final class IndexLookup {
   let view: EntityView
   private let plan: EntityPlan
@@ -118,8 +118,8 @@ public final class IndexLookup {
     }
   }
 
-  /// Writes the key of the values. Answers whether entries with this key need not be compared with the values; nil if no
-  /// row can have them.
+  /// Writes the key of the values. Answers whether entries with this key need not be compared with the values; nil if
+  /// no row can have them.
   private func encode<V: RandomAccessCollection>(
     _ values: V
   ) throws(EngineError) -> Bool? where V.Element == Value, V.Index == Int {
@@ -226,11 +226,11 @@ public final class IndexLookup {
 }
 
 extension EntityView {
-  /// Prepares looking rows up by the properties of a uniqueness constraint, or of an index that is not partial: key paths,
-  /// in its order.
+  /// Prepares looking rows up by the properties of a uniqueness constraint, or of an index that is not partial: key
+  /// paths, in its order.
   ///
-  /// - Throws: ``EngineError/unsupported(_:)`` if the entity and its ancestors have no such constraint or index, or the index
-  ///   is not built yet.
+  /// - Throws: ``EngineError/unsupported(_:)`` if the entity and its ancestors have no such constraint or index, or the
+  ///   index is not built yet.
   public func lookup(
     _ entity: EntitySchema, by paths: [String], includesSubentities: Bool = true
   ) throws(EngineError) -> IndexLookup {

@@ -1,8 +1,8 @@
 import CambiumKernel
 
-/// Asks whether a to-many relationship leads to an object that a condition holds for: link by link where they lie, the rows
-/// at their ends in place, until there is one. Of many objects it asks at once, so that the rows come from memory several at
-/// a time.
+/// Asks whether a to-many relationship leads to an object that a condition holds for: link by link where they lie, the
+/// rows at their ends in place, until there is one. Of many objects it asks at once, so that the rows come from memory
+/// several at a time.
 final class RelatedTest {
   private let objects: RelationshipReader
   private let sieve: RowSieve
@@ -35,8 +35,8 @@ final class RelatedTest {
   /// Whether it can be asked of rows that may be of other entities.
   var isForAnyRow: Bool { objects.isApart }
 
-  /// Of how many links of each object the ends are read together with those of others. Whoever has more may have found one by
-  /// then, and is asked by itself if not.
+  /// Of how many links of each object the ends are read together with those of others. Whoever has more may have found
+  /// one by then, and is asked by itself if not.
   private static let linksTogether = 4
 
   /// Those of some ascending rows for whose objects it holds.

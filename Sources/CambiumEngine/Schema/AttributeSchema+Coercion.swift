@@ -27,8 +27,8 @@ extension AttributeSchema {
 }
 
 extension EntitySchema {
-  /// Brings a value into the form that the attribute at a place of ``allAttributes`` stores, as ``AttributeSchema/coerce(_:)`` does,
-  /// without the attribute being copied for it.
+  /// Brings a value into the form that the attribute at a place of ``allAttributes`` stores, as
+  /// ``AttributeSchema/coerce(_:)`` does, without the attribute being copied for it.
   public func coerce(_ value: Value, at place: Int) -> Value? {
     allAttributes.withUnsafeBufferPointer { all in
       all.indices.contains(place) ? AttributeSchema.coerce(value, all[place].type, all[place].elements) : nil
@@ -37,8 +37,8 @@ extension EntitySchema {
 }
 
 extension AttributeSchema {
-  /// Whether a composite has the declared elements in their order, with values of their types: there is nothing to bring into
-  /// form then.
+  /// Whether a composite has the declared elements in their order, with values of their types: there is nothing to
+  /// bring into form then.
   private static func isInForm(_ composite: CompositeValue, _ elements: [AttributeSchema]) -> Bool {
     guard composite.count == elements.count else { return false }
     // In place, since elements would be copied for what is asked of them.

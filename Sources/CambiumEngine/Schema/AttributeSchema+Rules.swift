@@ -18,9 +18,9 @@ public enum RuleViolation: Equatable, Sendable {
 }
 
 extension AttributeSchema {
-  /// How a value of the attribute's type, but for composites, breaks its rules: the first of minimum, maximum and pattern;
-  /// `nil` if it breaks none. Null breaks none; whether it is allowed, ``isOptional`` says. A pattern that cannot be read
-  /// matches nothing.
+  /// How a value of the attribute's type, but for composites, breaks its rules: the first of minimum, maximum and
+  /// pattern; `nil` if it breaks none. Null breaks none; whether it is allowed, ``isOptional`` says. A pattern that
+  /// cannot be read matches nothing.
   ///
   /// - Parameter pattern: What ``regularExpression`` was read as; it is read here if there is none.
   public func ruleViolation(of value: Value, pattern: StringPattern? = nil) -> RuleViolation? {
@@ -40,8 +40,8 @@ extension AttributeSchema {
 extension Value {
   /// What limits are compared with: the length of a text or of data, or the value itself.
   ///
-  /// Texts are counted in characters, as `String.count` has them. Under Embedded Swift, which does not bring the tables of what makes up
-  /// a character, in Unicode scalars.
+  /// Texts are counted in characters, as `String.count` has them. Under Embedded Swift, which does not bring the tables
+  /// of what makes up a character, in Unicode scalars.
   var measured: Value {
     switch self {
     case .string(let text), .uri(let text):
@@ -57,7 +57,8 @@ extension Value {
 }
 
 extension SchemaDefinition {
-  /// The definition without the patterns and validation rules that cannot be used, and a sentence about each that was left out.
+  /// The definition without the patterns and validation rules that cannot be used, and a sentence about each that was
+  /// left out.
   public func withoutUnusableRules() -> (definition: SchemaDefinition, warnings: [String]) {
     var result = self
     var warnings: [String] = []

@@ -39,8 +39,8 @@ public struct AttributeSchema: Equatable, Sendable {
     get { details?.content.maximum ?? .null }
     set { if details != nil || !newValue.isNull { own().content.maximum = newValue } }
   }
-  /// A regular expression that strings must match as a whole when saving, as ``StringPattern`` reads it. Of string attributes
-  /// only.
+  /// A regular expression that strings must match as a whole when saving, as ``StringPattern`` reads it. Of string
+  /// attributes only.
   public var regularExpression: String? {
     get { details?.content.regularExpression }
     set { if details != nil || newValue != nil { own().content.regularExpression = newValue } }
@@ -60,8 +60,8 @@ public struct AttributeSchema: Equatable, Sendable {
     get { details?.content.valueTransformerName }
     set { if details != nil || newValue != nil { own().content.valueTransformerName = newValue } }
   }
-  /// The model-level composite type that the elements come from, when the attribute's type is composite and its elements
-  /// are not given directly.
+  /// The model-level composite type that the elements come from, when the attribute's type is composite and its
+  /// elements are not given directly.
   public var compositeName: String? {
     get { details?.content.compositeName }
     set { if details != nil || newValue != nil { own().content.compositeName = newValue } }

@@ -106,7 +106,8 @@ public struct EntitySchema: Equatable, Sendable {
       yield &box.content.versionHashModifier
     }
   }
-  /// The properties of earlier versions that the entity removes on purpose: names or renaming identifiers, and paths of elements.
+  /// The properties of earlier versions that the entity removes on purpose: names or renaming identifiers, and paths of
+  /// elements.
   public var removedProperties: [String] {
     get { box.content.removedProperties }
     _modify {

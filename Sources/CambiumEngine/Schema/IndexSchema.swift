@@ -2,8 +2,8 @@
 public enum IndexKind: UInt8, Sendable {
   /// Equality, ranges and order.
   case binary = 0
-  /// Places in a plane: ranges over two numbers at once, and the nearest places. Both elements of the index are such; their
-  /// order does not matter, nor does ``IndexElement/isAscending``.
+  /// Places in a plane: ranges over two numbers at once, and the nearest places. Both elements of the index are such;
+  /// their order does not matter, nor does ``IndexElement/isAscending``.
   case rTree = 1
 }
 

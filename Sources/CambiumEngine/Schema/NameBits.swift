@@ -1,10 +1,11 @@
-/// The bits that a string is made of, to compare it with another one without counting references or looking at its bytes.
+/// The bits that a string is made of, to compare it with another one without counting references or looking at its
+/// bytes.
 ///
-/// Two that are the same are of equal strings, as long as both strings are there. Two that differ may be of equal strings as well:
-/// long ones, and those with letters that can be written in several ways.
+/// Two that are the same are of equal strings, as long as both strings are there. Two that differ may be of equal
+/// strings as well: long ones, and those with letters that can be written in several ways.
 public struct NameBits: Equatable, Sendable {
-  /// Up to so many bytes of UTF-8 lie within a string, so that two equal names of ASCII have the same bits; of longer ones, the bits
-  /// are those of where the text is.
+  /// Up to so many bytes of UTF-8 lie within a string, so that two equal names of ASCII have the same bits; of longer
+  /// ones, the bits are those of where the text is.
   public static let shortCount = 15
 
   #if _pointerBitWidth(_64)

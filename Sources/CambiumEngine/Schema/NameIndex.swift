@@ -1,5 +1,5 @@
-/// The numbers of a fixed set of names, for looking them up often: several times as fast as a dictionary, whose hash has to
-/// hold out against keys that anyone may choose.
+/// The numbers of a fixed set of names, for looking them up often: several times as fast as a dictionary, whose hash
+/// has to hold out against keys that anyone may choose.
 public struct NameIndex: Sendable {
   /// One reference, so that one is counted where an index is looked at.
   private let table: NameTable
@@ -17,8 +17,8 @@ public struct NameIndex: Sendable {
 private final class NameTable: Sendable {
   private let names: [String]
   private let numbers: [Int]
-  /// Places in ``names`` plus one, where their hash says or behind; 0 where there is none. A power of two, at least twice as
-  /// many as there are names.
+  /// Places in ``names`` plus one, where their hash says or behind; 0 where there is none. A power of two, at least
+  /// twice as many as there are names.
   private let table: [UInt32]
   /// In place of the table, for names whose hashes meet too often.
   private let dictionary: [String: Int]?

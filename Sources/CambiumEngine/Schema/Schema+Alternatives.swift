@@ -1,7 +1,8 @@
 // What errors add where a name was not found: those that there are.
 
 extension Schema {
-  /// The names that can stand where a key path goes wrong, as the end of a message; empty if it leads somewhere. O(size of the entity reached).
+  /// The names that can stand where a key path goes wrong, as the end of a message; empty if it leads somewhere. O(size
+  /// of the entity reached).
   public func alternatives(along keyPath: String, from entity: UInt32) -> String {
     do throws(SchemaError) {
       _ = try resolve(keyPath: keyPath, from: entity)

@@ -1,6 +1,6 @@
 extension Schema {
-  /// Finds properties of an entity that share a renaming identifier. Only one of them would get the values. An identifier
-  /// may be the name of another property: an identifier that is set comes before a name.
+  /// Finds properties of an entity that share a renaming identifier. Only one of them would get the values. An
+  /// identifier may be the name of another property: an identifier that is set comes before a name.
   func findIdentifiers(_ entity: EntitySchema, _ result: inout [ModelFinding]) {
     findShared(
       entity.allAttributes.map { Identity($0.name, $0.renamingIdentifier) },
@@ -19,7 +19,8 @@ extension Schema {
     for element in attribute.elements { findShared(in: element, place + "." + element.name, &result) }
   }
 
-  /// - Parameter own: The number of properties at the end that are not inherited. The parent's findings have the others.
+  /// - Parameter own: The number of properties at the end that are not inherited. The parent's findings have the
+  ///   others.
   private func findShared(_ level: [Identity], own: Int, _ place: String, _ result: inout [ModelFinding]) {
     var names: [String: String] = [:]
     for (number, identity) in level.enumerated() where identity.isSet {

@@ -62,10 +62,11 @@ public struct ResolvedPath: Equatable, Sendable {
 extension Schema {
   /// Looks up a dotted key path from an entity.
   ///
-  /// Components are attributes, elements of composites, relationships, and the special `self` and `objectID`. A property
-  /// of a descendant of the entity reached is not found, as in Core Data.
+  /// Components are attributes, elements of composites, relationships, and the special `self` and `objectID`. A
+  /// property of a descendant of the entity reached is not found, as in Core Data.
   ///
-  /// - Throws: `SchemaError.unknownKeyPath` with the component that was not found, `keyPathTooLong`, or `unknownEntity`.
+  /// - Throws: `SchemaError.unknownKeyPath` with the component that was not found, `keyPathTooLong`, or
+  ///   `unknownEntity`.
   public func resolve(keyPath: String, from entity: UInt32) throws(SchemaError) -> ResolvedPath {
     guard let start = self.entity(id: entity) else { throw .unknownEntity("\(entity)", place: keyPath) }
     var steps: [PathStep] = []

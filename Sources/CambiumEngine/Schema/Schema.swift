@@ -147,8 +147,8 @@ extension AttributeSchema {
 }
 
 extension Schema {
-  /// Whether two schemas of one store are the same but for the order in which entities, properties and keys are declared,
-  /// which nothing depends on. O(size of the schemas).
+  /// Whether two schemas of one store are the same but for the order in which entities, properties and keys are
+  /// declared, which nothing depends on. O(size of the schemas).
   public func isEqualButForOrder(to other: Schema) -> Bool { self == other || ordered() == other.ordered() }
 
   private func ordered() -> SchemaDefinition {

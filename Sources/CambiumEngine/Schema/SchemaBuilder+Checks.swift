@@ -206,9 +206,9 @@ extension SchemaBuilder {
     }
   }
 
-  /// A condition that names no property of the entity, or compares it with what it cannot be, is refused with the model: the
-  /// store would be the first to find it, when a migration is half-way. So is one that reads other rows: when they change,
-  /// nothing brings the index in step.
+  /// A condition that names no property of the entity, or compares it with what it cannot be, is refused with the
+  /// model: the store would be the first to find it, when a migration is half-way. So is one that reads other rows:
+  /// when they change, nothing brings the index in step.
   private func checkCondition(
     of index: IndexSchema, _ entity: EntitySchema, in schema: Schema
   ) throws(SchemaError) {
@@ -302,6 +302,6 @@ extension SchemaBuilder {
   }
 }
 
-/// Names that key paths give a meaning. Core Data refuses those of all members of its objects, because it finds properties
-/// by the names of methods.
+/// Names that key paths give a meaning. Core Data refuses those of all members of its objects, because it finds
+/// properties by the names of methods.
 let reservedPropertyNames: Set<String> = ["self", "objectID"]

@@ -9,8 +9,8 @@ struct SchemaBuilder {
   var order: [Int] = []
   private var propertyCount = 0
   private var inheritedCount = 0
-  /// Whether patterns and validation rules are read. Not those of a stored model: it was checked when it was made, perhaps where more could be
-  /// read than here, and a rule for new values is no reason not to open a store.
+  /// Whether patterns and validation rules are read. Not those of a stored model: it was checked when it was made,
+  /// perhaps where more could be read than here, and a rule for new values is no reason not to open a store.
   private(set) var checksPatterns = true
 
   init(_ definition: SchemaDefinition) {
@@ -20,7 +20,8 @@ struct SchemaBuilder {
 
   // MARK: Composites
 
-  /// Puts the elements of named composite types into the attributes that use them. Answers those of the types, with their own.
+  /// Puts the elements of named composite types into the attributes that use them. Answers those of the types, with
+  /// their own.
   @discardableResult
   mutating func expandComposites() throws(SchemaError) -> [[AttributeSchema]] {
     var expanded: [[AttributeSchema]] = []
@@ -100,7 +101,8 @@ struct SchemaBuilder {
 
   // MARK: Compiling
 
-  /// Checks everything and links it; entities and properties have their identifiers, and indexes, if `keepsIdentifiers`.
+  /// Checks everything and links it; entities and properties have their identifiers, and indexes, if
+  /// `keepsIdentifiers`.
   mutating func compile(earlier: Schema?, keepsIdentifiers: Bool = false) throws(SchemaError) -> SchemaBuilder {
     checksPatterns = !keepsIdentifiers
     try linkHierarchy()

@@ -14,10 +14,11 @@ import CambiumKernel
 //    | LEB128    | LEB128    | `length` bytes   |
 //    +-----------+-----------+------------------+
 //
-//  Content is, as the field's number says: a number (LEB128, at most 10 bytes), text (UTF-8), a value (`SchemaValueCodec`),
-//  or the fields of a part. A field that has its usual value is left out; one that repeats is a list, in order. A reader
-//  passes over fields whose number it does not know, so that later versions can add some; what a reader must not ignore
-//  changes the version. The numbers are in `SchemaEncoder`, and are never used again for something else.
+//  Content is, as the field's number says: a number (LEB128, at most 10 bytes), text (UTF-8), a value
+//  (`SchemaValueCodec`), or the fields of a part. A field that has its usual value is left out; one that repeats is a
+//  list, in order. A reader passes over fields whose number it does not know, so that later versions can add some; what
+//  a reader must not ignore changes the version. The numbers are in `SchemaEncoder`, and are never used again for
+//  something else.
 
 /// Appends the fields of a part.
 ///

@@ -1,8 +1,8 @@
 import CambiumKernel
 
 extension SchemaDecoder {
-  /// Checks that identifiers are given, different, and below the next ones, and that the elements of attributes are those
-  /// that `expanded`, the same entities with their composites expanded anew, has.
+  /// Checks that identifiers are given, different, and below the next ones, and that the elements of attributes are
+  /// those that `expanded`, the same entities with their composites expanded anew, has.
   func checkIdentifiers(against expanded: [EntitySchema]) throws(SchemaError) {
     var entityIDs: [UInt32] = []
     var propertyIDs: [UInt32] = []
@@ -41,8 +41,8 @@ extension SchemaDecoder {
     }
   }
 
-  /// Whether two are the same but for identifiers and elements. In all they are: a model whose attributes keep to other rules than its
-  /// composite types would be opened, and could not be built again of what it says.
+  /// Whether two are the same but for identifiers and elements. In all they are: a model whose attributes keep to other
+  /// rules than its composite types would be opened, and could not be built again of what it says.
   private static func isSame(_ a: AttributeSchema, _ b: AttributeSchema) -> Bool { plain(a) == plain(b) }
 
   private static func plain(_ attribute: AttributeSchema) -> AttributeSchema {

@@ -1,8 +1,8 @@
 extension Schema {
   /// Decodes what ``encoded()`` wrote, checking the model as when it was built, and that its identifiers are sound.
   ///
-  /// - Throws: `malformed` with the place of what is no stored model, `unsupportedVersion`, or what is wrong with the model
-  ///   that the bytes describe. No bytes make it trap.
+  /// - Throws: `malformed` with the place of what is no stored model, `unsupportedVersion`, or what is wrong with the
+  ///   model that the bytes describe. No bytes make it trap.
   public convenience init(bytes: [UInt8]) throws(SchemaError) {
     var reader = FieldReader(bytes)
     for expected in Schema.signature {

@@ -1,7 +1,8 @@
 extension Schema {
   /// The version of the format that ``encoded()`` writes. See `SchemaCodec.swift` for the bytes.
   public static let formatVersion: UInt8 = 1
-  /// The version of models with R-tree indexes: a program that knows only the first one would write other keys into them.
+  /// The version of models with R-tree indexes: a program that knows only the first one would write other keys into
+  /// them.
   static let spatialFormatVersion: UInt8 = 2
   static let signature: [UInt8] = [0x43, 0x53, 0x01]
 

@@ -30,8 +30,8 @@ public enum SchemaError: Error, Equatable, Sendable {
   case compositeCycle(String)
   /// Composites are nested deeper than ``Schema/compositeDepthLimit``.
   case compositeTooDeep(place: String)
-  /// The model has more properties, with all elements of all composites, than ``Schema/propertyLimit``, or its entities inherit
-  /// more in all than ``Schema/inheritedPropertyLimit``.
+  /// The model has more properties, with all elements of all composites, than ``Schema/propertyLimit``, or its entities
+  /// inherit more in all than ``Schema/inheritedPropertyLimit``.
   case tooManyProperties
   /// Something that only a composite attribute can have is set on another, or the reverse.
   case notComposite(attribute: String, place: String)

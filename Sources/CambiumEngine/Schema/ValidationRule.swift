@@ -1,7 +1,7 @@
 /// A condition on the values of an attribute, checked when saving, besides its limits and its pattern.
 public struct ValidationRule: Equatable, Hashable, Sendable {
-  /// In the format syntax, about a value: `SELF`; its `length`, of texts and data; the elements of a composite by their names. See
-  /// ``Predicate/check(valuesOf:)``.
+  /// In the format syntax, about a value: `SELF`; its `length`, of texts and data; the elements of a composite by their
+  /// names. See ``Predicate/check(valuesOf:)``.
   public var predicate: String
   /// What is said of a value that does not meet it; may be empty.
   public var warning: String
@@ -19,7 +19,8 @@ public struct ValidationRule: Equatable, Hashable, Sendable {
     try Predicate(format: predicate, arguments: []).check(valuesOf: attribute)
   }
 
-  /// Whether a value of an attribute meets the condition; nil if that depends on the time or on chance, or it cannot be used.
+  /// Whether a value of an attribute meets the condition; nil if that depends on the time or on chance, or it cannot be
+  /// used.
   func meets(_ value: Value, of attribute: AttributeSchema) -> Bool? {
     var state = EvaluationState()
     do throws(PredicateError) {

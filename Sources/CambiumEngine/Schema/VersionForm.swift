@@ -16,7 +16,8 @@
 //  models have the same bytes. A hash is the SHA-256 of these bytes.
 //
 //  Left out is what a store can be read without: default values, limits, patterns, delete rules, classes, transformers,
-//  user info, renaming identifiers, indexes, fetched properties, configurations, templates, the names of composite types.
+//  user info, renaming identifiers, indexes, fetched properties, configurations, templates, the names of composite
+//  types.
 import CambiumKernel
 
 extension AttributeSchema {
@@ -44,8 +45,8 @@ extension AttributeSchema {
 }
 
 extension RelationshipSchema {
-  /// Changes when the relationship is stored otherwise, or its name, destination, inverse, counts or version hash modifier
-  /// changes. Computed anew each time, O(1).
+  /// Changes when the relationship is stored otherwise, or its name, destination, inverse, counts or version hash
+  /// modifier changes. Computed anew each time, O(1).
   public var versionHash: VersionHash {
     var form = FieldWriter()
     appendVersionForm(to: &form)
@@ -154,8 +155,8 @@ final class VersionHashes: Sendable {
 extension Schema {
   /// The version hash of every entity, by name. O(size of the schema) the first time, then O(1).
   ///
-  /// A hash changes with the entity's name, its being abstract, its parent's hash, the hashes of its own properties, its
-  /// uniqueness constraints and its version hash modifier, and with nothing else; as in Core Data.
+  /// A hash changes with the entity's name, its being abstract, its parent's hash, the hashes of its own properties,
+  /// its uniqueness constraints and its version hash modifier, and with nothing else; as in Core Data.
   public var entityVersionHashesByName: [String: VersionHash] { versionHashes.byEntity }
 
   /// Tells versions of a model apart: 44 characters of base64, over all entities' names and hashes. Same cost.

@@ -13,8 +13,8 @@ extension EntityView {
   /// How many are looked for at first when it is not known how many are wanted.
   private static let firstNearest = 16
 
-  /// The places of a spatial index that are nearest to one, or nil if it is not worth while to look for them by themselves;
-  /// and whether there are no others. `wanted` is about how many that will be.
+  /// The places of a spatial index that are nearest to one, or nil if it is not worth while to look for them by
+  /// themselves; and whether there are no others. `wanted` is about how many that will be.
   func nearestFew(
     _ tree: TreeID, _ distance: SpatialDistance, wanted: Int, upTo limit: Double
   ) throws(EngineError) -> (places: [NearestPlaces.Found], isAll: Bool)? {
@@ -25,8 +25,8 @@ extension EntityView {
     }
   }
 
-  /// Tells `visit` the places of a spatial index that come after one, or all of them, the nearest first, equally near ones by
-  /// row, until it answers false. Answers whether it has seen all.
+  /// Tells `visit` the places of a spatial index that come after one, or all of them, the nearest first, equally near
+  /// ones by row, until it answers false. Answers whether it has seen all.
   func forEachNearest(
     _ tree: TreeID, _ distance: SpatialDistance, after last: NearestPlaces.Found?, upTo limit: Double,
     _ visit: (NearestPlaces.Found) throws(EngineError) -> Bool

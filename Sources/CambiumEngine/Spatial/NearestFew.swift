@@ -2,10 +2,10 @@ import CambiumKernel
 
 /// Finds a few places that are nearest, exactly, by the stretches of the curve that they can lie on.
 ///
-/// The entries behind the place on the curve, and then those before it, are near as a rule: the last of as many as are wanted
-/// tells how far away these can be at most. What lies on the curve within that reach is read, and the reach is taken anew as
-/// nearer ones are found. This takes a tenth of what a heap of cells does (``NearestPlaces``), which is there for those who
-/// want many, and where the data or the place are unusual: it gives up then.
+/// The entries behind the place on the curve, and then those before it, are near as a rule: the last of as many as are
+/// wanted tells how far away these can be at most. What lies on the curve within that reach is read, and the reach is
+/// taken anew as nearer ones are found. This takes a tenth of what a heap of cells does (``NearestPlaces``), which is
+/// there for those who want many, and where the data or the place are unusual: it gives up then.
 struct NearestFew {
   typealias Found = NearestPlaces.Found
 
@@ -33,8 +33,8 @@ struct NearestFew {
     mostRead = 128 + 24 * wanted
   }
 
-  /// As many places as are wanted, the nearest first, equally near ones by row, none of them beyond a measure; fewer if there are
-  /// no more. nil if it gives up.
+  /// As many places as are wanted, the nearest first, equally near ones by row, none of them beyond a measure; fewer if
+  /// there are no more. nil if it gives up.
   static func find(
     _ trees: TreeView, _ tree: TreeID, _ distance: SpatialDistance, wanted: Int, upTo limit: Double
   ) throws(StoreError) -> [Found]? {
@@ -86,8 +86,8 @@ struct NearestFew {
     return readCount <= mostRead
   }
 
-  /// Reads back along the curve until there are enough. Answers the least code of which all entries were read; nil if those were
-  /// all that there are.
+  /// Reads back along the curve until there are enough. Answers the least code of which all entries were read; nil if
+  /// those were all that there are.
   private mutating func readBack(
     _ trees: TreeView, _ tree: TreeID, before code: UInt64
   ) throws(StoreError) -> UInt64? {

@@ -1,11 +1,11 @@
 import CambiumKernel
 
-/// The entries of a spatial index, nearest first, those equally near by row: found one after the other, so that only the
-/// cells around the nearest ones are read.
+/// The entries of a spatial index, nearest first, those equally near by row: found one after the other, so that only
+/// the cells around the nearest ones are read.
 ///
-/// A heap has entries by their measure and cells by the least measure that an entry of theirs can have. If the first of all
-/// is an entry, nothing that was not looked at can be nearer; if it is a cell, its entries take its place, or its four parts
-/// if there are many.
+/// A heap has entries by their measure and cells by the least measure that an entry of theirs can have. If the first of
+/// all is an entry, nothing that was not looked at can be nearer; if it is a cell, its entries take its place, or its
+/// four parts if there are many.
 struct NearestPlaces: ~Copyable {
   /// A place and its distance.
   struct Found {
@@ -84,8 +84,8 @@ struct NearestPlaces: ~Copyable {
       }
       return
     }
-    // Numbers that people use take up few of the cells that there are for all numbers: those that have all of the entries in
-    // one part are passed over. The last entry is asked for where those that were read are in one part.
+    // Numbers that people use take up few of the cells that there are for all numbers: those that have all of the
+    // entries in one part are passed over. The last entry is asked for where those that were read are in one part.
     var cell = cell
     let shift = 2 * UInt64(cell.level - 1)
     let last = first >> shift == recent >> shift ? try lastCode(of: cell) ?? cell.lastCode : cell.lastCode

@@ -8,8 +8,8 @@ public struct SpatialBox: Equatable, Sendable {
   var lowY: UInt64
   var highY: UInt64
 
-  /// The places from `x.lowerBound` to `x.upperBound` on the first axis and from `y.lowerBound` to `y.upperBound` on the
-  /// second; infinite bounds don't confine.
+  /// The places from `x.lowerBound` to `x.upperBound` on the first axis and from `y.lowerBound` to `y.upperBound` on
+  /// the second; infinite bounds don't confine.
   public init(x: ClosedRange<Double>, y: ClosedRange<Double>) {
     lowX = KeyEncoder.orderedBits(x.lowerBound)
     highX = KeyEncoder.orderedBits(x.upperBound)

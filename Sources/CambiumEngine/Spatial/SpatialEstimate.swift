@@ -32,8 +32,8 @@ extension EntityView {
   /// How many cells are counted at most where there are more.
   private static let countedCells = 32
 
-  /// About how many entries of a spatial index lie in an area: the number, if there are few; else by the cells that the area
-  /// is in, of which those with most entries are divided first.
+  /// About how many entries of a spatial index lie in an area: the number, if there are few; else by the cells that the
+  /// area is in, of which those with most entries are divided first.
   func estimatedCount(_ tree: TreeID, in area: SpatialArea) throws(EngineError) -> Double {
     do throws(StoreError) {
       var few = 0.0

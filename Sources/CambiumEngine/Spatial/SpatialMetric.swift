@@ -8,8 +8,9 @@ public enum SpatialMetric: Equatable, Sendable {
   case greatCircle(latitudeFirst: Bool = true)
 }
 
-/// Distances from one place: those of others, and the least that any place of a cell can have. What is nearer has the lesser
-/// measure, which needs no roots: in a plane the square of the distance, on the sphere the haversine of the angle.
+/// Distances from one place: those of others, and the least that any place of a cell can have. What is nearer has the
+/// lesser measure, which needs no roots: in a plane the square of the distance, on the sphere the haversine of the
+/// angle.
 struct SpatialDistance: Equatable {
   let metric: SpatialMetric
   let x: Double
@@ -88,10 +89,12 @@ struct SpatialDistance: Equatable {
 // MARK: The sphere
 
 extension SpatialDistance {
-  /// The haversine of the angle from a place to the nearest one between two parallels and two meridians, or a little less.
+  /// The haversine of the angle from a place to the nearest one between two parallels and two meridians, or a little
+  /// less.
   ///
-  /// Degrees may be any numbers: the formula goes on round the sphere and beyond the poles, and so does this, but for places
-  /// that are meant hardly ever: what lies beyond a pole altogether, or a thousand degrees away, is taken to be 0 away.
+  /// Degrees may be any numbers: the formula goes on round the sphere and beyond the poles, and so does this, but for
+  /// places that are meant hardly ever: what lies beyond a pole altogether, or a thousand degrees away, is taken to be
+  /// 0 away.
   private func leastHaversine(
     _ latitude: Double, _ longitude: Double, _ parallels: (Double, Double), _ meridians: (Double, Double)
   ) -> Double {
@@ -121,8 +124,8 @@ extension SpatialDistance {
 
   /// The same for a piece of a meridian that is `turn` degrees away.
   private func leastHaversine(_ latitude: Double, _ low: Double, _ high: Double, turn: Double) -> Double {
-    // The cosine of the angle to the latitude p on the meridian is a sin p + b cos p; the nearest place is where that is
-    // greatest: at an end, or between them if it grows at the lower one and falls at the upper.
+    // The cosine of the angle to the latitude p on the meridian is a sin p + b cos p; the nearest place is where that
+    // is greatest: at an end, or between them if it grows at the lower one and falls at the upper.
     let a = ElementaryFunctions.sine(degrees: latitude)
     let b = cosine * ElementaryFunctions.cosine(degrees: turn)
     let (lowCosine, highCosine) = (ElementaryFunctions.cosine(degrees: low), ElementaryFunctions.cosine(degrees: high))
@@ -143,8 +146,8 @@ extension SpatialDistance {
     return rest < 360 ? max(0, rest) : 0
   }
 
-  /// The greatest whole number that is not above `number`. (`rounded(.down)` needs a mathematics library on some targets,
-  /// which the engine does not import.)
+  /// The greatest whole number that is not above `number`. (`rounded(.down)` needs a mathematics library on some
+  /// targets, which the engine does not import.)
   private static func floor(_ number: Double) -> Double {
     // From 2^52 on, every double is whole.
     guard number.magnitude < 0x1p52 else { return number }
@@ -152,7 +155,8 @@ extension SpatialDistance {
     return truncated > number ? truncated - 1 : truncated
   }
 
-  /// The latitudes on the sphere that a range of degrees comes to, which may go over one pole; nil for what is not told.
+  /// The latitudes on the sphere that a range of degrees comes to, which may go over one pole; nil for what is not
+  /// told.
   private static func latitudes(_ range: (low: Double, high: Double)) -> (Double, Double)? {
     if range.low >= -90, range.high <= 90 { return (range.low, range.high) }
     if range.low >= -90, range.low <= 90, range.high <= 270 { return (min(range.low, 180 - range.high), 90) }

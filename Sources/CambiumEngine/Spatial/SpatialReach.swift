@@ -1,10 +1,11 @@
 import CambiumKernel
 
-/// Where the places lie that are no further away than a measure: rectangles that they are in, and the stretches of the curve
-/// that go through those.
+/// Where the places lie that are no further away than a measure: rectangles that they are in, and the stretches of the
+/// curve that go through those.
 ///
-/// On the sphere that is said of common degrees alone, latitudes from -128 up to 128 and longitudes from -192 up to 192, which
-/// are whole cells. Of those, some have two names: what lies beyond a pole or the antimeridian has rectangles of its own.
+/// On the sphere that is said of common degrees alone, latitudes from -128 up to 128 and longitudes from -192 up to
+/// 192, which are whole cells. Of those, some have two names: what lies beyond a pole or the antimeridian has
+/// rectangles of its own.
 struct SpatialReach {
   /// Stretches of codes, ascending, with gaps between them.
   private(set) var stretches: [(first: UInt64, last: UInt64)] = []
@@ -38,8 +39,9 @@ struct SpatialReach {
       gather()
       return true
     }
-    // The haversine is the square of the sine of half the angle. The margin, about a metre, is far more than what rounding
-    // does to measures, also to those of places beyond a pole, which are right to 1e-15 and not to so many digits.
+    // The haversine is the square of the sine of half the angle. The margin, about a metre, is far more than what
+    // rounding does to measures, also to those of places beyond a pole, which are right to 1e-15 and not to so many
+    // digits.
     guard root <= 0.5 else { return false }
     let halfTurn = 180 / 3.141592653589793
     let angle = 2 * ElementaryFunctions.arcSine(root) * halfTurn + 1e-5

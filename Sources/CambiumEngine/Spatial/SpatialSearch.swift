@@ -2,15 +2,15 @@ import CambiumKernel
 
 /// Finds the rows of an entity whose places lie in an area, or are nearest to a place, by an R-tree index.
 ///
-/// Made by ``EntityView/spatialSearch(_:by:includesSubentities:)``. It sees what its view sees; in a transaction, also what
-/// was written since it was made. One thread at a time uses it.
+/// Made by ``EntityView/spatialSearch(_:by:includesSubentities:)``. It sees what its view sees; in a transaction, also
+/// what was written since it was made. One thread at a time uses it.
 ///
 ///     let places = try view.spatialSearch(airport, by: ["place.location.latitude", "place.location.longitude"])
 ///     let alps = try places.references(in: SpatialBox(x: 45...48, y: 6...14))
 ///     let near = try places.nearest(toX: 46.5, y: 8.0, limit: 10, metric: .greatCircle())
 ///
-/// Coordinates are the doubles nearest to the values of the attributes, in the order of the paths; dates count in seconds
-/// since 2001. Rows in which one is null have no place.
+/// Coordinates are the doubles nearest to the values of the attributes, in the order of the paths; dates count in
+/// seconds since 2001. Rows in which one is null have no place.
 public final class SpatialSearch {
   /// A row and its distance.
   public struct Neighbour: Equatable, Sendable {
@@ -32,7 +32,8 @@ public final class SpatialSearch {
     self.includesSubentities = includesSubentities
   }
 
-  /// The objects whose places are in a box, its edges included, by row. O(log n + objects found + those near the edges).
+  /// The objects whose places are in a box, its edges included, by row. O(log n + objects found + those near the
+  /// edges).
   public func references(in box: SpatialBox) throws(EngineError) -> [ObjectReference] {
     let rows = try view.rows(maker.tree, in: .box(box))
     var found: [ObjectReference] = []
@@ -46,8 +47,8 @@ public final class SpatialSearch {
   /// - Parameters:
   ///   - limit: How many at most.
   ///   - within: Objects further away are left out.
-  ///   - metric: What the distance is. In a plane, distances are told apart by their squares: coordinates beyond 1e154 are
-  ///     all equally far.
+  ///   - metric: What the distance is. In a plane, distances are told apart by their squares: coordinates beyond 1e154
+  ///     are all equally far.
   /// - Throws: ``EngineError/misuse(_:)`` if a coordinate is infinite or not a number; kernel errors.
   public func nearest(
     toX x: Double, y: Double, limit: Int = .max, within: Double = .infinity, metric: SpatialMetric = .euclidean
@@ -82,7 +83,8 @@ public final class SpatialSearch {
 extension EntityView {
   /// Prepares searching by places, with an R-tree index on two key paths, in its order, that is not partial.
   ///
-  /// - Throws: ``EngineError/unsupported(_:)`` if the entity and its ancestors have no such index, or it is not built yet.
+  /// - Throws: ``EngineError/unsupported(_:)`` if the entity and its ancestors have no such index, or it is not built
+  ///   yet.
   public func spatialSearch(
     _ entity: EntitySchema, by paths: [String], includesSubentities: Bool = true
   ) throws(EngineError) -> SpatialSearch {

@@ -1,16 +1,17 @@
 import CambiumKernel
 
-/// Goes through the entries of a spatial index that lie in an area, in the order of the curve: down from the whole plane
-/// into the cells that the area lies across, and along the curve where cells have few entries.
+/// Goes through the entries of a spatial index that lie in an area, in the order of the curve: down from the whole
+/// plane into the cells that the area lies across, and along the curve where cells have few entries.
 ///
 /// A cell of which all is in the area is read from its first entry to its last. One that lies across is read until some
-/// entries were outside, then divided; the parts that the curve has already left, and those with no entry, cost nothing, so
-/// that the work is that of the entries found, and of the area's edge as far as there are entries at it.
+/// entries were outside, then divided; the parts that the curve has already left, and those with no entry, cost
+/// nothing, so that the work is that of the entries found, and of the area's edge as far as there are entries at it.
 struct SpatialWalk: ~Copyable {
-  /// Cells of higher levels are divided without being read: of some of their places, only that they may be in the area is
-  /// known, and there is not much in most of their parts.
+  /// Cells of higher levels are divided without being read: of some of their places, only that they may be in the area
+  /// is known, and there is not much in most of their parts.
   private static let mostRead: UInt8 = 29
-  /// How many entries of a cell may be outside before it is divided. Reading an entry takes a tenth of the time of a seek.
+  /// How many entries of a cell may be outside before it is divided. Reading an entry takes a tenth of the time of a
+  /// seek.
   private static let patience = 8
 
   private let cursor: Cursor

@@ -1,9 +1,10 @@
 import CambiumKernel
 
-/// A ``Row`` that somebody else keeps, or that is kept by hand: values are read as Swift's own types, without a ``Value`` between,
-/// and without counting references.
+/// A ``Row`` that somebody else keeps, or that is kept by hand: values are read as Swift's own types, without a
+/// ``Value`` between, and without counting references.
 ///
-/// The outer optional of a value says whether the attribute is of the type at all, the inner one whether it has a value.
+/// The outer optional of a value says whether the attribute is of the type at all, the inner one whether it has a
+/// value.
 public struct BorrowedRow: @unchecked Sendable {
   // `@unchecked`: a row's bytes do not change, and references are counted atomically.
   private let block: Unmanaged<RowBlock>
@@ -79,7 +80,8 @@ public struct BorrowedRow: @unchecked Sendable {
     return found.map { $0 ?? false }
   }
 
-  /// The destination of a to-one relationship; nil for one that is not kept in rows, and for one that the entity does not have.
+  /// The destination of a to-one relationship; nil for one that is not kept in rows, and for one that the entity does
+  /// not have.
   public func reference(_ key: PropertyKey) throws(EngineError) -> ObjectReference? {
     let columns = columns
     guard let place = columns.place(relationship: key), !columns[place].isToMany else { return nil }
@@ -109,8 +111,8 @@ public struct BorrowedRow: @unchecked Sendable {
   @inline(never)
   private func find(_ name: String, _ place: Int) -> Int? { row.layout.elementNames[place].firstIndex(of: name) }
 
-  /// Whether a composite attribute of texts alone has a value; nil if the attribute is none. The texts of one that has were looked
-  /// at: reading them does not fail.
+  /// Whether a composite attribute of texts alone has a value; nil if the attribute is none. The texts of one that has
+  /// were looked at: reading them does not fail.
   public func hasTexts(_ key: PropertyKey) throws(EngineError) -> Bool? {
     let columns = columns
     guard let place = columns.place(attribute: key), columns[place].isOfTexts else { return nil }

@@ -1,7 +1,7 @@
 import CambiumKernel
 
-/// The bytes of a catalogue, but for what the layer above keeps in it: all that a model and its plans are made from, so that
-/// two stores with the same bytes have the same ones.
+/// The bytes of a catalogue, but for what the layer above keeps in it: all that a model and its plans are made from, so
+/// that two stores with the same bytes have the same ones.
 ///
 ///     of each entry, in the order of the keys:   u64 length of the key, u64 length of the value, key, value
 ///

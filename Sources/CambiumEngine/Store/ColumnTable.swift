@@ -87,7 +87,8 @@ struct ColumnTable: @unchecked Sendable {
   @inline(never)
   private func find(_ id: UInt32, in places: Range<Int>) -> Int? { places.first { columns[$0].id == id } }
 
-  /// The place of an element of a composite by a name that has the very bits; nil where it is none, or is written otherwise.
+  /// The place of an element of a composite by a name that has the very bits; nil where it is none, or is written
+  /// otherwise.
   @inline(__always)
   func element(_ name: NameBits, of column: Column) -> Int? {
     var place = column.elements.lowerBound

@@ -2,8 +2,8 @@ import CambiumKernel
 
 /// How the rows of one entity are laid out in one version of the model.
 ///
-/// A composite is a nested record of its elements, in their order. Rows that still have an earlier layout are read by way
-/// of a ``StaleLayout``.
+/// A composite is a nested record of its elements, in their order. Rows that still have an earlier layout are read by
+/// way of a ``StaleLayout``.
 final class EntityLayout: Sendable {
   let entity: EntitySchema
   /// The entity's identifier and the layout's, where they are read without the rest.
@@ -17,8 +17,8 @@ final class EntityLayout: Sendable {
   /// What is needed to read and write a property, by its place.
   let columns: ColumnTable
 
-  /// The layout of rows as `descriptor` has them. The order of its fields is the one in which they lie in rows, which is
-  /// not always that of the properties: declaring them in another order changes nothing.
+  /// The layout of rows as `descriptor` has them. The order of its fields is the one in which they lie in rows, which
+  /// is not always that of the properties: declaring them in another order changes nothing.
   init(entity: EntitySchema, id: UInt16, descriptor: LayoutDescriptor) throws(EngineError) {
     try Self.requireSmall(entity)
     self.entity = entity
@@ -61,8 +61,8 @@ final class EntityLayout: Sendable {
     return nil
   }
 
-  /// The fields of an entity's rows as its model has them: the attributes, then the to-one relationships and the ordered
-  /// to-many ones; transient ones are left out.
+  /// The fields of an entity's rows as its model has them: the attributes, then the to-one relationships and the
+  /// ordered to-many ones; transient ones are left out.
   static func fields(of entity: EntitySchema) throws(EngineError) -> [RecordField] {
     var fields: [RecordField] = []
     for attribute in entity.allAttributes where !attribute.isTransient {

@@ -141,8 +141,8 @@ extension EntityPlan {
 
 /// Makes the keys of an index or a uniqueness constraint from rows.
 final class KeyMaker: @unchecked Sendable {
-  // Unchecked, since `parts` and `compiled` are plain memory, where nothing is counted for every row; nothing changes it between `init`
-  // and `deinit`.
+  // Unchecked, since `parts` and `compiled` are plain memory, where nothing is counted for every row; nothing changes
+  // it between `init` and `deinit`.
 
   let name: String
   let paths: [String]
@@ -232,8 +232,8 @@ final class KeyMaker: @unchecked Sendable {
       owner: owner)
   }
 
-  /// Appends the parts of the key of a record. Answers whether any part is null; if the index is one of places, there is
-  /// no key then.
+  /// Appends the parts of the key of a record. Answers whether any part is null; if the index is one of places, there
+  /// is no key then.
   func appendParts(_ record: RecordView, to encoder: inout KeyEncoder) throws(StoreError) -> Bool {
     if isSpatial { return try !appendPlace(record, to: &encoder) }
     var anyNull = false

@@ -6,9 +6,9 @@ public struct EngineCheckReport: Sendable {
   public var kernel: CheckReport
   /// Findings of the engine, a sentence each, at most ``limit``.
   public var problems: [String] = []
-  /// What relationships say that does not fit, a sentence each, at most ``limit``: one leads to an object that is gone, though a rule takes
-  /// it back from there, or to one that does not lead back. That is no damage: a migration leaves it that gives a relationship an inverse, or
-  /// another rule, and whoever writes one side only.
+  /// What relationships say that does not fit, a sentence each, at most ``limit``: one leads to an object that is gone,
+  /// though a rule takes it back from there, or to one that does not lead back. That is no damage: a migration leaves
+  /// it that gives a relationship an inverse, or another rule, and whoever writes one side only.
   public var relationships: [String] = []
   /// Rows visited.
   public var rows = 0
@@ -54,8 +54,9 @@ extension EngineError {
 }
 
 extension EntityStore {
-  /// Checks the file (see `Store.check()`), then, as of one commit, every row, every index, constraint and relationship tree against the
-  /// rows, both ways; and where rows lead: that it is there, unless a rule says that it need not be, and that it leads back.
+  /// Checks the file (see `Store.check()`), then, as of one commit, every row, every index, constraint and relationship
+  /// tree against the rows, both ways; and where rows lead: that it is there, unless a rule says that it need not be,
+  /// and that it leads back.
   ///
   /// Keeps the keys of all indexes, constraints and to-one relationships that are kept both ways in memory. O(n log n).
   ///

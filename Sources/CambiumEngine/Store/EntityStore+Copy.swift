@@ -1,8 +1,8 @@
 import CambiumKernel
 
 extension EntityStore {
-  /// Makes `target` a store with the newest commit, while others read and write. The commit is retained meanwhile, for at most
-  /// a day, in case this process does not come to release it.
+  /// Makes `target` a store with the newest commit, while others read and write. The commit is retained meanwhile, for
+  /// at most a day, in case this process does not come to release it.
   ///
   /// - Parameters:
   ///   - target: The device, whose content is overwritten; it stays open, and is the caller's.

@@ -6,11 +6,11 @@ extension RetainedCommit {
 }
 
 extension EntityStore {
-  /// Keeps the present state until it is released, lapses at `expires` (milliseconds since 1970), or holds back more than
-  /// `limitBytes` of the file. Durable when this returns.
+  /// Keeps the present state until it is released, lapses at `expires` (milliseconds since 1970), or holds back more
+  /// than `limitBytes` of the file. Durable when this returns.
   ///
-  /// - Throws: ``EngineError/misuse(_:)`` for a reason longer than 1,024 bytes, or one that begins like the engine's own
-  ///   ("Cambium: "); kernel errors.
+  /// - Throws: ``EngineError/misuse(_:)`` for a reason longer than 1,024 bytes, or one that begins like the engine's
+  ///   own ("Cambium: "); kernel errors.
   public func retain(
     reason: String, limitBytes: UInt64? = nil, expires: UInt64? = nil
   ) throws(EngineError) -> RetainedCommit {
@@ -41,9 +41,9 @@ extension EntityStore {
     get throws(EngineError) { try view().trees.sequence }
   }
 
-  /// The entities as they were at a retained commit, with the model of then, whatever the store's is now. Every view of it
-  /// is of that commit; writing throws `StoreError.readOnly`. It stays readable as long as it is held, even if the commit
-  /// is released meanwhile.
+  /// The entities as they were at a retained commit, with the model of then, whatever the store's is now. Every view of
+  /// it is of that commit; writing throws `StoreError.readOnly`. It stays readable as long as it is held, even if the
+  /// commit is released meanwhile.
   ///
   /// - Throws: `StoreError.snapshotExpired` in ``EngineError/store(_:)`` if the commit was released or has lapsed;
   ///   ``EngineError/corrupt(_:)`` if it holds no model; kernel errors.

@@ -28,7 +28,8 @@ public final class EntityStore: Sendable {
   /// asked for.
   let sharesTrees: Bool
   private let layoutTable: LayoutTable
-  /// One more than the sequence of a commit that was found to be of this model, or zero: a view of the same commit need not look.
+  /// One more than the sequence of a commit that was found to be of this model, or zero: a view of the same commit need
+  /// not look.
   private let commitOfModel = Atomic<UInt>(0)
   /// What the next transaction writes with; belongs to who has the turn to write.
   nonisolated(unsafe) private var spareKit: TransactionKit?
@@ -197,8 +198,8 @@ public final class EntityStore: Sendable {
     return layout
   }
 
-  /// A current layout as rows are read by it, without counting references; nil if rows of the layout have to be projected
-  /// first.
+  /// A current layout as rows are read by it, without counting references; nil if rows of the layout have to be
+  /// projected first.
   @inline(__always)
   func borrowedLayout(_ id: UInt16) -> LayoutTable.Entry? { layoutTable[id] }
 

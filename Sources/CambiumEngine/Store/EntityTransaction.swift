@@ -1,10 +1,10 @@
 import CambiumKernel
 
-/// Changes to objects, within one transaction. Keeps indexes, constraints and both ends of links in step with the rows. It
-/// validates nothing, which is the object layer's task.
+/// Changes to objects, within one transaction. Keeps indexes, constraints and both ends of links in step with the rows.
+/// It validates nothing, which is the object layer's task.
 ///
-/// Rows are written at once; changes of indexes are gathered, and made in the order of their keys when something reads an
-/// index, when they take much memory, and at the commit.
+/// Rows are written at once; changes of indexes are gathered, and made in the order of their keys when something reads
+/// an index, when they take much memory, and at the commit.
 public final class EntityTransaction: EntityView {
   let transaction: WriteTransaction
   /// What it writes with; nil once the transaction has ended, and another may have it.
@@ -28,8 +28,8 @@ public final class EntityTransaction: EntityView {
   @exclusivity(unchecked) private(set) var changes: UInt64 = 0
   /// Whether copies of rows that are written are kept in ``keptRows``. May be switched on and off.
   @exclusivity(unchecked) public var keepsRows = false
-  /// Copies of the rows that writers have written while ``keepsRows`` was set, in the order of the writing. Rows of more than 64 KiB are
-  /// left out, and rows that were written because of the other end of a link.
+  /// Copies of the rows that writers have written while ``keepsRows`` was set, in the order of the writing. Rows of
+  /// more than 64 KiB are left out, and rows that were written because of the other end of a link.
   @exclusivity(unchecked) public internal(set) var keptRows = FoundRows()
   /// So many bytes a row may have that is kept.
   static let mostKept = 1 << 16
@@ -170,8 +170,8 @@ public final class EntityTransaction: EntityView {
     try insert(reference) { (writer) throws(EngineError) in try set(values, writer) }
   }
 
-  /// Adds an object under a reserved reference, whose properties `set` sets; those that it leaves out are null. Within `set` the
-  /// writer's setters may be called, and nothing else of the transaction that writes.
+  /// Adds an object under a reserved reference, whose properties `set` sets; those that it leaves out are null. Within
+  /// `set` the writer's setters may be called, and nothing else of the transaction that writes.
   ///
   /// - Throws: ``EngineError/misuse(_:)`` if there is an object of the reference; what `set` throws.
   public func insert(
@@ -214,8 +214,8 @@ public final class EntityTransaction: EntityView {
 
   /// Writes a row.
   ///
-  /// - Parameter mayGather: Whether it is new, and what indexes are to have of it may be gathered by another thread. Answers
-  ///   whether that is done.
+  /// - Parameter mayGather: Whether it is new, and what indexes are to have of it may be gathered by another thread.
+  ///   Answers whether that is done.
   func putRow(
     _ plan: EntityPlan, _ row: UInt64, _ bytes: UnsafeRawBufferPointer, mayGather: Bool
   ) throws(StoreError) -> Bool {
@@ -288,7 +288,8 @@ public final class EntityTransaction: EntityView {
       // Who gathered may have failed.
       if let failure { throw failure }
       if newRowEntries.bytes > 0 {
-        // What was gathered here may be about the same rows, and is newer. Nobody is told of rows meanwhile: the tail is taken.
+        // What was gathered here may be about the same rows, and is newer. Nobody is told of rows meanwhile: the tail
+        // is taken.
         try apply(newRowEntries.takeAll() + [self])
         return changes
       }
@@ -325,8 +326,8 @@ public final class EntityTransaction: EntityView {
     for batch in kit.batches { batch.sort() }
   }
 
-  /// Makes what others have gathered, which then have nothing, after what was gathered here. After an error nothing can be
-  /// committed.
+  /// Makes what others have gathered, which then have nothing, after what was gathered here. After an error nothing can
+  /// be committed.
   func make(_ others: [EntityTransaction]) throws(EngineError) {
     _ = try settle()
     try apply(others)
@@ -354,7 +355,8 @@ public final class EntityTransaction: EntityView {
     }
   }
 
-  /// Makes and checks whatever was put off. When the transaction ends behind this, nothing but the device may refuse it.
+  /// Makes and checks whatever was put off. When the transaction ends behind this, nothing but the device may refuse
+  /// it.
   ///
   /// - Throws: ``EngineError/uniqueViolation(constraint:entity:existing:offending:)``; kernel errors.
   public func prepareToCommit() throws(EngineError) { try finish() }
@@ -378,8 +380,8 @@ public final class EntityTransaction: EntityView {
   /// Notes an error that leaves rows and indexes out of step. Only the first counts.
   func breakOff(_ error: EngineError) { failure = failure ?? error }
 
-  /// Lets go of what refers back to the transaction, and answers what the next one may write with. To be called with the
-  /// turn: the transaction writes nothing after it.
+  /// Lets go of what refers back to the transaction, and answers what the next one may write with. To be called with
+  /// the turn: the transaction writes nothing after it.
   @discardableResult
   func end() -> TransactionKit? {
     if !writers.isEmpty { writers = [:] }

@@ -4,24 +4,25 @@ import Synchronization
 extension EntityView {
   /// So many threads take part in copying rows that one caller looks at: more of them copy no sooner.
   static var mostCopying: Int { 4 }
-  /// Of fewer objects, or in smaller batches, the calling thread copies the rows: to make threads, and to hand batches on, takes as long.
+  /// Of fewer objects, or in smaller batches, the calling thread copies the rows: to make threads, and to hand batches
+  /// on, takes as long.
   private static var leastShared: Int { 1024 }
   private static var leastBatch: Int { 16 }
   /// So many bytes of rows that nobody has come to yet are enough: what is behind is copied when it is its turn.
   private static var mostBytesAhead: Int { 16 << 20 }
 
-  /// Calls `body` with copies of the rows of some objects, a batch after the other and on the calling thread, until it answers false. Threads
-  /// of the host's copy those of the batches behind meanwhile, six batches and some megabytes ahead at most, where views may be read by several.
-  /// The rows of a batch are in no order that means anything, each once; those that are not there are left out. `body` may take long, and do
-  /// anything but close the store.
+  /// Calls `body` with copies of the rows of some objects, a batch after the other and on the calling thread, until it
+  /// answers false. Threads of the host's copy those of the batches behind meanwhile, six batches and some megabytes
+  /// ahead at most, where views may be read by several. The rows of a batch are in no order that means anything, each
+  /// once; those that are not there are left out. `body` may take long, and do anything but close the store.
   ///
   /// - Parameters:
   ///   - references: The objects, each once.
   ///   - first: With which of them to begin.
   ///   - size: How many a batch has; more than none.
   ///   - body: Is told which of the objects they are as well.
-  /// - Throws: what reading throws, behind the batches before; what `body` throws; ``EngineError/misuse(_:)`` if the host does not call what
-  ///   it is given to run concurrently.
+  /// - Throws: what reading throws, behind the batches before; what `body` throws; ``EngineError/misuse(_:)`` if the
+  ///   host does not call what it is given to run concurrently.
   public func forEachBatch(
     of references: [ObjectReference], from first: Int, size: Int,
     _ body: (FoundRows, Range<Int>) throws(EngineError) -> Bool

@@ -5,8 +5,8 @@ import CambiumKernel
 extension EntityView {
   /// Lends the row of an object to `body`, where it lies; nil if there is none. O(log n), without allocations.
   ///
-  /// `reference` may name any entity of the object's hierarchy. `body` should be short: memory is not used again while it
-  /// runs. It may read the view, though what it reads then stays out of the cache, but must not write.
+  /// `reference` may name any entity of the object's hierarchy. `body` should be short: memory is not used again while
+  /// it runs. It may read the view, though what it reads then stays out of the cache, but must not write.
   ///
   /// - Throws: Kernel errors; what `body` throws.
   @inlinable
@@ -98,8 +98,8 @@ extension EntityView {
     return try lendStale(bytes, id, body)
   }
 
-  /// A row whose bytes are at hand, to be read as long as they are; nil if its layout is an earlier one, so that it has to be
-  /// lent.
+  /// A row whose bytes are at hand, to be read as long as they are; nil if its layout is an earlier one, so that it has
+  /// to be lent.
   @inline(__always)
   final func reader(_ bytes: UnsafeRawBufferPointer, _ id: UInt64) throws(EngineError) -> RowReader? {
     do throws(StoreError) {

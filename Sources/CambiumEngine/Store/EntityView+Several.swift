@@ -1,7 +1,7 @@
 import CambiumKernel
 
-// Many objects at once, which are looked for in the order in which rows lie: so most of them are where the last one was, and memory need
-// not be waited for.
+// Many objects at once, which are looked for in the order in which rows lie: so most of them are where the last one
+// was, and memory need not be waited for.
 extension EntityView {
   /// Those of some objects that there is no row of.
   public func missing(among references: [ObjectReference]) throws(EngineError) -> Set<ObjectReference> {
@@ -15,10 +15,11 @@ extension EntityView {
     return result
   }
 
-  /// Copies of the rows of some objects, each once, in no order that means anything; those that are not there are left out. Of many, several
-  /// threads of the host's read some each, where views may be read by several.
+  /// Copies of the rows of some objects, each once, in no order that means anything; those that are not there are left
+  /// out. Of many, several threads of the host's read some each, where views may be read by several.
   ///
-  /// - Throws: what reading throws; ``EngineError/misuse(_:)`` if the host does not call what it is given to run concurrently.
+  /// - Throws: what reading throws; ``EngineError/misuse(_:)`` if the host does not call what it is given to run
+  ///   concurrently.
   public func findRows(of references: [ObjectReference]) throws(EngineError) -> FoundRows {
     var found = FoundRows()
     for (entity, rows) in Self.rowsByEntity(references) {
@@ -80,7 +81,8 @@ extension EntityView {
     if let failure { throw failure }
   }
 
-  /// The same of rows that are nearly all of a range: what lies there is gone through, and what is not among them passed over.
+  /// The same of rows that are nearly all of a range: what lies there is gone through, and what is not among them
+  /// passed over.
   private func add(
     _ rows: ArraySlice<UInt64>, _ range: ClosedRange<UInt64>, of plan: EntityPlan, to found: inout FoundRows
   ) throws(EngineError) {

@@ -7,8 +7,8 @@ public class EntityView {
   /// The store.
   public let store: EntityStore
   let trees: TreeView
-  /// Whether rows are lent where they lie. (No override: what one function hands on as another has made it is copied, in other
-  /// pieces than it was written in, which processors wait for.)
+  /// Whether rows are lent where they lie. (No override: what one function hands on as another has made it is copied,
+  /// in other pieces than it was written in, which processors wait for.)
   let lendsInPlace: Bool
 
   init(store: EntityStore, trees: TreeView, lendsInPlace: Bool = true) {

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// The fields of one entity that were looked up, by their key paths: they are the same for all stores that share the plan, and an
-/// application looks the same ones up whenever it opens a store.
+/// The fields of one entity that were looked up, by their key paths: they are the same for all stores that share the
+/// plan, and an application looks the same ones up whenever it opens a store.
 final class FieldTable: @unchecked Sendable {
-  // Unchecked, since the compiler does not see what the words are: each is 0 until it becomes a reference, which the table then
-  // owns.
+  // Unchecked, since the compiler does not see what the words are: each is 0 until it becomes a reference, which the
+  // table then owns.
 
   private let names: NameIndex
   private let words: UnsafeMutablePointer<Atomic<UInt>>

@@ -61,8 +61,8 @@ public struct FoundRows: @unchecked Sendable {
   @inline(never)
   private mutating func addBlock(_ bytes: UnsafeRawBufferPointer, _ layout: EntityLayout, _ number: UInt64) {
     let size = RowBlock.headSize + bytes.count
-    // One that is long has its memory for itself. What comes behind it begins small again: where every second row is long, each of the
-    // others has a block for itself as well.
+    // One that is long has its memory for itself. What comes behind it begins small again: where every second row is
+    // long, each of the others has a block for itself as well.
     let isAlone = size > Self.mostBytes / 4
     let block = RowBlock.make(capacity: isAlone ? size : Swift.max(size, capacity), layout)
     capacity = isAlone ? Self.leastBytes : Swift.min(capacity * 2, Self.mostBytes)

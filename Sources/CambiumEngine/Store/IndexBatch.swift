@@ -15,8 +15,8 @@ final class IndexBatch {
 
   let tree: TreeID
   let maker: KeyMaker?
-  /// A change's mark is how long its key is without the row, where the key has to be unique; its flag, whether the key is
-  /// exact.
+  /// A change's mark is how long its key is without the row, where the key has to be unique; its flag, whether the key
+  /// is exact.
   private let changes = ChangeBatch()
 
   init(_ tree: TreeID, _ maker: KeyMaker?) {
@@ -46,8 +46,8 @@ final class IndexBatch {
   /// Puts the changes in order, which are made together with those of others.
   func sort() { changes.sort() }
 
-  /// Makes the changes of several batches of the tree, which then are empty, and keep their memory. Adds to `suspects` as
-  /// ``apply(to:_:)`` does.
+  /// Makes the changes of several batches of the tree, which then are empty, and keep their memory. Adds to `suspects`
+  /// as ``apply(to:_:)`` does.
   static func apply(
     _ batches: [IndexBatch], to transaction: WriteTransaction, _ suspects: inout [Suspect]
   ) throws(StoreError) {
@@ -67,8 +67,9 @@ final class IndexBatch {
     for batch in batches { batch.changes.removeAll() }
   }
 
-  /// Makes the changes, in the order of their keys. Adds to `suspects` what may hurt a constraint by what the tree holds
-  /// now: whatever does at the end is among the suspects of some batch, since the later of two rows finds the other.
+  /// Makes the changes, in the order of their keys. Adds to `suspects` what may hurt a constraint by what the tree
+  /// holds now: whatever does at the end is among the suspects of some batch, since the later of two rows finds the
+  /// other.
   func apply(to transaction: WriteTransaction, _ suspects: inout [Suspect]) throws(StoreError) {
     if changes.isEmpty { return }
     changes.sort()

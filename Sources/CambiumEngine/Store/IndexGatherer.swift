@@ -1,7 +1,7 @@
 import CambiumKernel
 
-/// Gathers entries of indexes, constraints and ways back from rows, for one thread of several; whoever has the transaction makes them.
-/// One thread at a time uses it.
+/// Gathers entries of indexes, constraints and ways back from rows, for one thread of several; whoever has the
+/// transaction makes them. One thread at a time uses it.
 final class IndexGatherer: @unchecked Sendable {
   // `@unchecked`: what is kept for a thread is used by one call at a time.
 

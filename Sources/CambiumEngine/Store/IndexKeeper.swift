@@ -1,7 +1,7 @@
 import CambiumKernel
 
-/// Keeps the indexes, constraints and relationship trees of one entity's rows in step with what a transaction writes, by
-/// way of batches. It serves one transaction after the other.
+/// Keeps the indexes, constraints and relationship trees of one entity's rows in step with what a transaction writes,
+/// by way of batches. It serves one transaction after the other.
 final class IndexKeeper {
   /// An index or a constraint: what keeps its maker and its batch is in ``kept``.
   private struct Index {
@@ -28,7 +28,8 @@ final class IndexKeeper {
   // Exclusive access is not checked at run time: see `IndexBatch`.
   @exclusivity(unchecked) private var old: KeyEncoder
   @exclusivity(unchecked) private var new: KeyEncoder
-  /// Whether what the trees have of a row may be gathered by another thread: no predicate is asked, which may read other rows.
+  /// Whether what the trees have of a row may be gathered by another thread: no predicate is asked, which may read
+  /// other rows.
   let mayGather: Bool
 
   /// Keeps all trees of the entity in step, or only some.

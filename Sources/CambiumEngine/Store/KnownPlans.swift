@@ -1,11 +1,12 @@
 import Synchronization
 
-/// The plans of the stores that this process opened last, by the bytes that they were made from. To decode and check a model and
-/// to plan for it takes ten times as long as to read it; an application that opens many documents of one model, or one again
-/// and again, does it once. What is found was made from the very bytes that were just read, so nothing is taken on trust.
+/// The plans of the stores that this process opened last, by the bytes that they were made from. To decode and check a
+/// model and to plan for it takes ten times as long as to read it; an application that opens many documents of one
+/// model, or one again and again, does it once. What is found was made from the very bytes that were just read, so
+/// nothing is taken on trust.
 ///
-/// A few places, each of which holds a reference or nothing. Whoever looks takes it out meanwhile: another one who comes then
-/// finds nothing, and makes plans of its own. Nobody waits, and there is no lock.
+/// A few places, each of which holds a reference or nothing. Whoever looks takes it out meanwhile: another one who
+/// comes then finds nothing, and makes plans of its own. Nobody waits, and there is no lock.
 final class KnownPlans: @unchecked Sendable {
   // Unchecked, since the compiler does not see what the words are: each is a reference that its place owns, or 0.
 

@@ -9,17 +9,18 @@ import CambiumKernel
 //       is in rows of the layout
 //    5  a property that is no longer optional: null in rows of the layout reads as its value of 4
 
-/// What the catalogue keeps about the layout of rows: enough to read rows that were written under an earlier model as rows
-/// of the current one, whatever happened in between.
+/// What the catalogue keeps about the layout of rows: enough to read rows that were written under an earlier model as
+/// rows of the current one, whatever happened in between.
 ///
-/// Fields carry the properties of the *current* model. A migration brings that up to date in every layout that rows still
-/// have: a property that got another identifier, since it moved to another entity, is renamed here; one that was dropped
-/// gets an identifier that no property has; one that was added is noted with what it is in the rows that lack it. So there
-/// is one step from any layout to the current one, however many migrations lie between.
+/// Fields carry the properties of the *current* model. A migration brings that up to date in every layout that rows
+/// still have: a property that got another identifier, since it moved to another entity, is renamed here; one that was
+/// dropped gets an identifier that no property has; one that was added is noted with what it is in the rows that lack
+/// it. So there is one step from any layout to the current one, however many migrations lie between.
 struct LayoutDescriptor: Sendable {
   /// The identifiers of fields without a property begin here.
   static let firstDropped: UInt32 = 1 << 31
-  /// Set in the identifier of a relationship that is kept in a tree, and whose links are in the row still: they are read there.
+  /// Set in the identifier of a relationship that is kept in a tree, and whose links are in the row still: they are
+  /// read there.
   static let pending: UInt32 = 1 << 30
 
   var entity: UInt32

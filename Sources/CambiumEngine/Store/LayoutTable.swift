@@ -1,7 +1,7 @@
 import CambiumKernel
 
-/// The layouts of a store by their identifiers, as plain memory: looked at for every row that is read, so that nothing is
-/// counted for it. The store keeps the layouts.
+/// The layouts of a store by their identifiers, as plain memory: looked at for every row that is read, so that nothing
+/// is counted for it. The store keeps the layouts.
 final class LayoutTable: @unchecked Sendable {
   // Unchecked: nothing changes the entries between `init` and `deinit`.
 

@@ -1,7 +1,8 @@
 import CambiumKernel
 
-/// What indexes are to have of new rows that a transaction writes one behind the other, as who loads many does: the kernel gathers such
-/// rows and takes them into pages many at a time, and meanwhile, while their bytes are at hand, other threads gather their entries.
+/// What indexes are to have of new rows that a transaction writes one behind the other, as who loads many does: the
+/// kernel gathers such rows and takes them into pages many at a time, and meanwhile, while their bytes are at hand,
+/// other threads gather their entries.
 final class NewRowEntries: TailObserver {
   /// It owns this.
   private unowned(unsafe) let transaction: EntityTransaction

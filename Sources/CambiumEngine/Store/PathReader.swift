@@ -8,8 +8,8 @@ final class PathReader {
   private var compiled: [UInt32: [String: CompiledPath]] = [:]
   /// By relationship: collections and subqueries follow the same one from row to row.
   private var destinations: [UInt32: RelationshipReader] = [:]
-  /// What predicates need besides the rows; kept from one row to the next. Exclusive access is not checked for each of them:
-  /// `matches` alone uses it, and what the evaluator asks for does not come back there.
+  /// What predicates need besides the rows; kept from one row to the next. Exclusive access is not checked for each of
+  /// them: `matches` alone uses it, and what the evaluator asks for does not come back there.
   @exclusivity(unchecked) private var state: EvaluationState
   /// Whether to end; see ``EngineFetch/isCancelled``.
   var isCancelled: (@Sendable () -> Bool)?

@@ -1,7 +1,7 @@
 import CambiumKernel
 
-/// Links of a relationship that is kept in a tree, in rows of an earlier layout: a migration put off to move them. They are read
-/// in the row, as long as it has that layout; whoever writes the row anew moves them.
+/// Links of a relationship that is kept in a tree, in rows of an earlier layout: a migration put off to move them. They
+/// are read in the row, as long as it has that layout; whoever writes the row anew moves them.
 final class PendingLinks: Sendable {
   let relationship: UInt32
   /// Where they belong.
@@ -59,7 +59,8 @@ extension EntityStore {
 }
 
 extension EntityTransaction {
-  /// Moves the links of a row that are to be in trees and are in the row still, before the row is written anew or removed.
+  /// Moves the links of a row that are to be in trees and are in the row still, before the row is written anew or
+  /// removed.
   func moveLinks(_ rows: TreeID, _ row: UInt64) throws(EngineError) {
     if store.pendingLinks.isEmpty { return }
     var bytes: [UInt8] = []

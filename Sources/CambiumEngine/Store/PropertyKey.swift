@@ -4,8 +4,8 @@
 public struct PropertyKey: Hashable, Sendable {
   /// The property's identifier in the file.
   public let id: UInt32
-  /// Where it was among all attributes, or all relationships, of the entity when the key was made, which is where it is as a
-  /// rule.
+  /// Where it was among all attributes, or all relationships, of the entity when the key was made, which is where it is
+  /// as a rule.
   let place: Int
 }
 

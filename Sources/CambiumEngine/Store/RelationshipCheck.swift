@@ -10,13 +10,14 @@ func linkKey(_ from: UInt64, _ to: UInt64) -> [UInt8] {
 
 /// Looks at where rows lead: that it is there, and that it leads back.
 ///
-/// A relationship that is derived from its inverse has no other side that could disagree; the tree by which it is followed is looked at as
-/// indexes are.
+/// A relationship that is derived from its inverse has no other side that could disagree; the tree by which it is
+/// followed is looked at as indexes are.
 struct RelationshipCheck {
   /// What is known of a relationship.
   private struct Design {
     let storage: RelationshipStorage
-    /// Whether what it leads to may be gone: nothing takes it back where there is no inverse, or where the inverse's rule is to do nothing.
+    /// Whether what it leads to may be gone: nothing takes it back where there is no inverse, or where the inverse's
+    /// rule is to do nothing.
     let mayDangle: Bool
     /// The inverse, if that is kept apart, so that both can be compared.
     var inverse: RelationshipSchema?
@@ -33,7 +34,8 @@ struct RelationshipCheck {
   private let pending: Set<UInt32>
   /// How many links were found of rows that are there, by relationship.
   private var links: [UInt32: UInt64] = [:]
-  /// By ordered relationship and row: entries of its list, less the rows that lead to it by the inverse. None is not kept.
+  /// By ordered relationship and row: entries of its list, less the rows that lead to it by the inverse. None is not
+  /// kept.
   private var unpaired: [UInt32: [UInt64: Int]] = [:]
 
   init(_ view: EntityView) {

@@ -3,8 +3,8 @@ import CambiumKernel
 /// Follows a relationship from many objects: where it is kept is found out once, and nothing is allocated for a step
 /// unless a migration has left links to be moved.
 ///
-/// Made by ``EntityView/destinations(of:)``. It sees what its view sees; in a transaction, also what was written since it
-/// was made. One thread at a time uses it, and `body` must not use it again.
+/// Made by ``EntityView/destinations(of:)``. It sees what its view sees; in a transaction, also what was written since
+/// it was made. One thread at a time uses it, and `body` must not use it again.
 ///
 ///     let entries = try view.destinations(of: logEntries)
 ///     try entries.forEachRow(from: aircraft) { row in
@@ -84,8 +84,8 @@ public final class RelationshipReader {
     return found
   }
 
-  /// Tells `body` the objects that the relationship leads to from one, until it answers false: none or one of a to-one, in
-  /// order if it is ordered, else by row. Nothing if there is no such object.
+  /// Tells `body` the objects that the relationship leads to from one, until it answers false: none or one of a to-one,
+  /// in order if it is ordered, else by row. Nothing if there is no such object.
   public func forEach(
     from reference: ObjectReference, _ body: (ObjectReference) throws(EngineError) -> Bool
   ) throws(EngineError) {
@@ -126,7 +126,8 @@ public final class RelationshipReader {
   /// Whether the links lie apart from the rows, so that they can be followed from a row of any entity.
   var isApart: Bool { tree != nil }
 
-  /// Tells `body` the rows that the relationship leads to from one, until it answers false; in the order of ``forEach(from:_:)``.
+  /// Tells `body` the rows that the relationship leads to from one, until it answers false; in the order of
+  /// ``forEach(from:_:)``.
   func forEachID(
     from reference: ObjectReference, _ body: (UInt64) throws(EngineError) -> Bool
   ) throws(EngineError) {

@@ -33,8 +33,9 @@ public struct Row: @unchecked Sendable {
     }
   }
 
-  /// Whether this is a row of the same object with the same version and values. Versions alone do not tell that rows are the
-  /// same if a migration was undone between them: they go on from where they were before it. O(bytes of the row).
+  /// Whether this is a row of the same object with the same version and values. Versions alone do not tell that rows
+  /// are the same if a migration was undone between them: they go on from where they were before it. O(bytes of the
+  /// row).
   public func isSame(as other: Row) -> Bool {
     if block === other.block, offset == other.offset { return true }
     guard reference == other.reference, version == other.version else { return false }
@@ -79,7 +80,8 @@ public struct Row: @unchecked Sendable {
     return try withView { (view) throws(StoreError) in try view.value(attribute, at: index) }
   }
 
-  /// The value of an attribute; null for a transient one, and for one that the entity does not have. Faster than to name it.
+  /// The value of an attribute; null for a transient one, and for one that the entity does not have. Faster than to
+  /// name it.
   public func value(_ key: PropertyKey) throws(EngineError) -> Value {
     guard let place = layout.columns.place(attribute: key) else { return .null }
     let (field, type) = (layout.columns[place].field, layout.columns[place].type)
@@ -93,7 +95,8 @@ public struct Row: @unchecked Sendable {
     }
   }
 
-  /// The destination of a to-one relationship; nil for one that is not kept in rows, and for one that the entity does not have.
+  /// The destination of a to-one relationship; nil for one that is not kept in rows, and for one that the entity does
+  /// not have.
   public func reference(_ key: PropertyKey) throws(EngineError) -> ObjectReference? {
     try withBorrowed { (row) throws(EngineError) in try row.reference(key) }
   }

@@ -44,7 +44,8 @@ import CambiumKernel
 #endif
 
 extension RowBlock {
-  /// Before each row: its number; the count of its bytes, with the place of its layout in the upper 16 bits. A multiple of 8.
+  /// Before each row: its number; the count of its bytes, with the place of its layout in the upper 16 bits. A multiple
+  /// of 8.
   static let headSize = 16
 
   fileprivate struct Fields {

@@ -1,8 +1,10 @@
 import CambiumKernel
 
-/// New rows of one entity that are encoded and not written yet: by another thread than that of the transaction, as a rule.
+/// New rows of one entity that are encoded and not written yet: by another thread than that of the transaction, as a
+/// rule.
 ///
-/// Made by ``EntityTransaction/encoder(_:)``. Its rows are written by ``RowWriter/save(_:_:as:)``. It belongs to one thread at a time.
+/// Made by ``EntityTransaction/encoder(_:)``. Its rows are written by ``RowWriter/save(_:_:as:)``. It belongs to one
+/// thread at a time.
 public final class RowEncoder: @unchecked Sendable {
   // `@unchecked`: whoever has it for the time being uses it alone.
   private let plan: EntityPlan
@@ -89,11 +91,12 @@ extension EntityTransaction {
   /// Whether there is another thread to encode rows ahead of the one that writes them.
   public var encodesAhead: Bool { store.kernel.threadCount > 1 }
 
-  /// Has `encode` called with each number below `count`, several at a time on threads of the host's, and `write` with what it made, in the
-  /// order of the numbers and on the calling thread. What `write` is done with is handed to `encode` again.
+  /// Has `encode` called with each number below `count`, several at a time on threads of the host's, and `write` with
+  /// what it made, in the order of the numbers and on the calling thread. What `write` is done with is handed to
+  /// `encode` again.
   ///
-  /// - Throws: of the errors of both that there were when it came to an end the one with the lowest number; ``EngineError/misuse(_:)`` if the host does not call what it is given
-  ///   to run concurrently.
+  /// - Throws: of the errors of both that there were when it came to an end the one with the lowest number;
+  ///   ``EngineError/misuse(_:)`` if the host does not call what it is given to run concurrently.
   public func encodeAhead<Rows: Sendable>(
     _ count: Int, encode: @escaping @Sendable (_ number: Int, _ spare: Rows?) throws(EngineError) -> Rows,
     write: @escaping (Rows) throws(EngineError) -> Void

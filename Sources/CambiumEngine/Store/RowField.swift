@@ -1,10 +1,10 @@
 import CambiumKernel
 
-/// A property of an entity, looked up once and read from any number of rows: an attribute, an element of a composite, or
-/// a to-one relationship.
+/// A property of an entity, looked up once and read from any number of rows: an attribute, an element of a composite,
+/// or a to-one relationship.
 ///
-/// Made by ``EntityStore/field(_:of:)``. Any thread may use it, for rows of the entity and its descendants, in any view of
-/// the store it was made for.
+/// Made by ``EntityStore/field(_:of:)``. Any thread may use it, for rows of the entity and its descendants, in any view
+/// of the store it was made for.
 ///
 ///     let hours = try store.field("hours", of: aircraft)
 ///     let colour = try store.field("colorScheme.primary", of: aircraft)
@@ -106,8 +106,8 @@ extension EntityStore {
   /// Looks up an attribute, an element of a composite (`colorScheme.primary`) or a to-one relationship, for reading and
   /// writing it often.
   ///
-  /// - Throws: ``EngineError/schema(_:)`` if there is no such property, ``EngineError/unsupported(_:)`` if it does not lie
-  ///   in the entity's rows.
+  /// - Throws: ``EngineError/schema(_:)`` if there is no such property, ``EngineError/unsupported(_:)`` if it does not
+  ///   lie in the entity's rows.
   public func field(_ keyPath: String, of entity: EntitySchema) throws(EngineError) -> RowField {
     guard entity.id < planTable.count, let plan = planTable[Int(truncatingIfNeeded: entity.id)] else {
       return try RowField(keyPath, entity, self)

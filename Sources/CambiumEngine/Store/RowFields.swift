@@ -1,6 +1,7 @@
 import CambiumKernel
 
-/// Puts the values of properties, which are named by their keys, into the record that a builder makes of one entity's row.
+/// Puts the values of properties, which are named by their keys, into the record that a builder makes of one entity's
+/// row.
 struct RowFields {
   private let plan: EntityPlan
   private let schema: Schema
@@ -18,10 +19,11 @@ struct RowFields {
   /// The layout of the rows, which the plan keeps.
   var layout: BorrowedLayout { columns.record }
 
-  /// Sets an attribute, with the conversions of ``AttributeSchema/coerce(_:)``; answers its field, -1 for a transient one, of which
-  /// nothing is written.
+  /// Sets an attribute, with the conversions of ``AttributeSchema/coerce(_:)``; answers its field, -1 for a transient
+  /// one, of which nothing is written.
   ///
-  /// - Throws: ``EngineError/misuse(_:)`` if the entity does not have it; ``EngineError/typeMismatch(entity:property:expected:found:)``.
+  /// - Throws: ``EngineError/misuse(_:)`` if the entity does not have it;
+  ///   ``EngineError/typeMismatch(entity:property:expected:found:)``.
   @inline(__always)
   func set(attribute key: PropertyKey, _ value: Value) throws(EngineError) -> Int {
     guard let place = columns.place(attribute: key) else { throw noProperty(key) }

@@ -1,7 +1,7 @@
 import CambiumKernel
 
-// A file that replaces another under the same store identifier must not give an object the name that another object had in
-// the file before it: it begins to count where that one stopped.
+// A file that replaces another under the same store identifier must not give an object the name that another object had
+// in the file before it: it begins to count where that one stopped.
 
 extension EntityView {
   /// The last row that was given out; 0 in a new store.

@@ -138,8 +138,8 @@ public struct RowReader: ~Copyable {
     do throws(StoreError) { return try record.string(at: path) } catch { throw .store(error) }
   }
 
-  /// Calls `body` with the UTF-8 of text, or of a URI, where it lies: nil for null. Not checked to be well-formed; must not
-  /// be kept.
+  /// Calls `body` with the UTF-8 of text, or of a URI, where it lies: nil for null. Not checked to be well-formed; must
+  /// not be kept.
   @inlinable
   public func withUTF8<R>(
     _ field: RowField, _ body: (UnsafeRawBufferPointer?) throws(EngineError) -> R

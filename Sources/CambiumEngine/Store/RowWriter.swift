@@ -17,13 +17,13 @@ import CambiumKernel
 ///       }
 ///     }
 ///
-/// A link has two ends: ``save()`` writes the other ends of the relationships that were set as well. Their destinations may be inserted
-/// later, and must exist when the transaction ends.
+/// A link has two ends: ``save()`` writes the other ends of the relationships that were set as well. Their destinations
+/// may be inserted later, and must exist when the transaction ends.
 ///
-/// Every setter takes nil for null and replaces what was set before. It throws ``EngineError/typeMismatch(entity:property:expected:found:)``
-/// if the property is of another type or too narrow, and ``EngineError/misuse(_:)`` if no row was begun. An element
-/// of a composite is set by its own field (`colorScheme.primary`); that makes the composite non-null, unless the element is
-/// set to null.
+/// Every setter takes nil for null and replaces what was set before. It throws
+/// ``EngineError/typeMismatch(entity:property:expected:found:)`` if the property is of another type or too narrow, and
+/// ``EngineError/misuse(_:)`` if no row was begun. An element of a composite is set by its own field
+/// (`colorScheme.primary`); that makes the composite non-null, unless the element is set to null.
 public final class RowWriter {
   private enum State {
     case idle
@@ -40,8 +40,8 @@ public final class RowWriter {
   private let fields: RowFields
   private let layoutID: UInt16
   private let keeper: IndexKeeper
-  // Exclusive access is not checked at run time, since the checks would take longer than most setters; nothing here calls
-  // out to code that could come back.
+  // Exclusive access is not checked at run time, since the checks would take longer than most setters; nothing here
+  // calls out to code that could come back.
   @exclusivity(unchecked) private var state = State.idle
   @exclusivity(unchecked) private(set) var touched: UInt64 = 0
   /// The destinations that the row is to have by unordered relationships, by the places of these: written after it.
@@ -67,8 +67,8 @@ public final class RowWriter {
 
   /// Begins a new row, in which every property is null; forgets what was begun and not saved.
   ///
-  /// - Parameter reference: a reference that was reserved for it, and under which there is no row yet; ``save()`` reserves
-  ///   one if there is none.
+  /// - Parameter reference: a reference that was reserved for it, and under which there is no row yet; ``save()``
+  ///   reserves one if there is none.
   public func begin(_ reference: ObjectReference? = nil) {
     builder.begin(entity: UInt16(truncatingIfNeeded: plan.entityID), version: 1)
     forgetLinks()
@@ -97,8 +97,8 @@ public final class RowWriter {
 
   /// Writes the row that was begun, and answers its reference. Constraints are checked when the transaction commits.
   ///
-  /// - Throws: ``EngineError/misuse(_:)`` if none was begun, if the object was changed or deleted in another way since, or
-  ///   if there is one of the reference given for a new row; kernel errors.
+  /// - Throws: ``EngineError/misuse(_:)`` if none was begun, if the object was changed or deleted in another way since,
+  ///   or if there is one of the reference given for a new row; kernel errors.
   @discardableResult
   public func save() throws(EngineError) -> ObjectReference {
     switch state {
@@ -131,7 +131,8 @@ public final class RowWriter {
     }
   }
 
-  /// Writes a new row that somebody has encoded, under a reference that was reserved for it. Forgets what was begun and not saved.
+  /// Writes a new row that somebody has encoded, under a reference that was reserved for it. Forgets what was begun and
+  /// not saved.
   ///
   /// - Throws: as ``save()``; ``EngineError/misuse(_:)`` if the row is of another entity than the writer.
   public func save(_ rows: RowEncoder, _ number: Int, as reference: ObjectReference) throws(EngineError) {
@@ -154,7 +155,8 @@ public final class RowWriter {
     if !edits.isEmpty { edits = [] }
   }
 
-  /// Writes the links of a row that is written already, and the other sides of all its links: without them it must not be committed.
+  /// Writes the links of a row that is written already, and the other sides of all its links: without them it must not
+  /// be committed.
   @inline(__always)
   private func writeLinks(_ reference: ObjectReference, isNew: Bool) throws(EngineError) {
     if links.isEmpty, edits.isEmpty, !isNew || !transaction.ledger.hasClaims { return }
@@ -372,8 +374,8 @@ public final class RowWriter {
 
   // MARK: Setting by key
 
-  /// Sets an attribute, with the conversions of ``AttributeSchema/coerce(_:)``; a composite as a whole. Nothing is written for a
-  /// transient one.
+  /// Sets an attribute, with the conversions of ``AttributeSchema/coerce(_:)``; a composite as a whole. Nothing is
+  /// written for a transient one.
   ///
   /// - Throws: ``EngineError/misuse(_:)`` if the entity does not have it.
   public func set(attribute key: PropertyKey, _ value: Value) throws(EngineError) {
@@ -429,8 +431,8 @@ public final class RowWriter {
   /// A builder, which the writer's keeps, and one of its fields.
   private typealias Place = (builder: Unmanaged<RecordBuilder>, index: Int)
 
-  /// Notes that a field is set, and has it set: `set` is told by which builder, and at which of its fields. Not if there is
-  /// nothing to do, since an element of a composite that is null is to be null.
+  /// Notes that a field is set, and has it set: `set` is told by which builder, and at which of its fields. Not if
+  /// there is nothing to do, since an element of a composite that is null is to be null.
   @inline(__always)
   private func put(
     _ field: RowField, isNull: Bool, _ kind: StaticString,

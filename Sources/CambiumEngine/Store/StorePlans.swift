@@ -1,7 +1,7 @@
 import CambiumKernel
 
-/// What a model and a catalogue come to, worked out once: all of an ``EntityStore`` that does not depend on the kernel store
-/// below. Immutable, so that stores of one process with the same catalogue share it.
+/// What a model and a catalogue come to, worked out once: all of an ``EntityStore`` that does not depend on the kernel
+/// store below. Immutable, so that stores of one process with the same catalogue share it.
 final class StorePlans: Sendable {
   let schema: Schema
   let catalogue: Catalogue

@@ -1,7 +1,7 @@
 import CambiumKernel
 
-/// What a transaction writes with, and what would take longer to make than a row to write: builders, encoders, batches of
-/// changes of indexes. One transaction after the other uses it, as long as none of them fails.
+/// What a transaction writes with, and what would take longer to make than a row to write: builders, encoders, batches
+/// of changes of indexes. One transaction after the other uses it, as long as none of them fails.
 ///
 /// It knows nothing of the transaction. Whoever has the turn to write has it.
 final class TransactionKit {
@@ -23,8 +23,8 @@ final class TransactionKit {
   /// Buffers that grew beyond this are not kept.
   private static let mostBytes = 1 << 16
 
-  // Exclusive access is not checked at run time, since the checks would take longer than most of what is done here; nothing
-  // here calls out to code that could come back.
+  // Exclusive access is not checked at run time, since the checks would take longer than most of what is done here;
+  // nothing here calls out to code that could come back.
 
   /// By the entity's identifier.
   @exclusivity(unchecked) private var entities: [Entity]
@@ -66,8 +66,8 @@ final class TransactionKit {
     return made
   }
 
-  /// Takes back the buffers of the writers that were handed out, but for those that somebody still holds, so that they never
-  /// serve two; forgets the changes that were gathered.
+  /// Takes back the buffers of the writers that were handed out, but for those that somebody still holds, so that they
+  /// never serve two; forgets the changes that were gathered.
   func finish() {
     for batch in batches { batch.reset() }
     for i in lent.indices where isKnownUniquelyReferenced(&lent[i]) {

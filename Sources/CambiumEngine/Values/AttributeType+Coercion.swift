@@ -1,8 +1,8 @@
 import CambiumKernel
 
 extension AttributeType {
-  /// Whether a value is null or in the form of the type already, so that it need not be brought into it; of composites, null alone is said
-  /// to be.
+  /// Whether a value is null or in the form of the type already, so that it need not be brought into it; of composites,
+  /// null alone is said to be.
   public func holds(_ value: Value) -> Bool {
     switch (self, value) {
     case (_, .null), (.boolean, .boolean), (.double, .double), (.float, .float), (.decimal, .decimal),

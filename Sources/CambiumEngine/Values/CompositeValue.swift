@@ -51,8 +51,8 @@ public struct CompositeValue: Hashable, Sendable, ExpressibleByDictionaryLiteral
       }
       if let newValue {
         if names.isEmpty {
-          // As a rule, more follow. Room is had by literals: what the standard library has for it is not specialized here, and asks the
-          // runtime each time what an array of these is, which takes longer than all the rest.
+          // As a rule, more follow. Room is had by literals: what the standard library has for it is not specialized
+          // here, and asks the runtime each time what an array of these is, which takes longer than all the rest.
           (names, values) = (["", "", "", ""], [.null, .null, .null, .null])
           for _ in 0..<4 {
             names.removeLast()

@@ -1,5 +1,5 @@
-/// A dictionary with few entries, by name, in the order in which they came: the changes of an object, say. As long as there
-/// are few, they are gone through one by one, which is faster than to hash.
+/// A dictionary with few entries, by name, in the order in which they came: the changes of an object, say. As long as
+/// there are few, they are gone through one by one, which is faster than to hash.
 @frozen public struct NameMap<Element>: ExpressibleByDictionaryLiteral {
   @usableFromInline var names: [String] = []
   @usableFromInline var elements: [Element] = []

@@ -28,9 +28,10 @@ extension Value {
   ///   other's type, so 9007199254740993 is greater than 9007199254740992.0, and the double 0.1 is not the decimal 0.1.
   ///   Not-a-number equals itself and is less than every number.
   /// - Dates compare with dates alone, UUIDs, URIs and binaries likewise; binaries and UUIDs as unsigned bytes.
-  /// - Strings and URIs compare by Unicode canonical equivalence, in the order of the normalised scalars, in no language:
-  ///   the order of indexes, and that of Swift's `==` and `<` where those are an order.
-  /// - Objects are ordered by entity, then row. Composites and lists have no order: they are equal, or `nil` is answered.
+  /// - Strings and URIs compare by Unicode canonical equivalence, in the order of the normalised scalars, in no
+  ///   language: the order of indexes, and that of Swift's `==` and `<` where those are an order.
+  /// - Objects are ordered by entity, then row. Composites and lists have no order: they are equal, or `nil` is
+  ///   answered.
   public func compare(to other: Value) -> ValueOrdering? {
     switch (self, other) {
     case (.null, _), (_, .null): return nil
@@ -46,8 +47,8 @@ extension Value {
   }
 
   /// Whether two values are equal as predicates see it: null equals null and nothing else; numbers by exact value;
-  /// values whose kinds don't compare are unequal. Composites are equal when every element is, an absent one counting as
-  /// null; lists when they have equal elements in the same order.
+  /// values whose kinds don't compare are unequal. Composites are equal when every element is, an absent one counting
+  /// as null; lists when they have equal elements in the same order.
   public func isEqual(to other: Value) -> Bool {
     switch (self, other) {
     case (.null, .null): return true

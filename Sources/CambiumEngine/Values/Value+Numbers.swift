@@ -42,8 +42,8 @@ func orderDoubles(_ a: Double, _ b: Double) -> ValueOrdering {
   return ValueOrdering(a, b)
 }
 
-/// The integer that a double is; `nil` if it has a fraction or is out of range. (`Int64(exactly:)` and `rounded()` would
-/// need a mathematics library, which the engine does not import.)
+/// The integer that a double is; `nil` if it has a fraction or is out of range. (`Int64(exactly:)` and `rounded()`
+/// would need a mathematics library, which the engine does not import.)
 func exactInt64(_ double: Double) -> Int64? {
   guard double >= -0x1p63, double < 0x1p63 else { return nil }
   let truncated = Int64(double)

@@ -8,11 +8,12 @@ import Synchronization
 ///     | name | checksum | used | holders | hints | page, ... |
 ///     +------+----------+------+---------+-------+-----------+
 ///
-/// `name` is the page's location in units of 16 bytes, 0 for none. `used` is set by readers and cleared by the hand that
-/// looks for room. `holders` counts the cursors that hold the frame. `hints` leads to one word for each child of an inner
-/// page: the frame that the child was last found in, or 0. Frames are not given back before the cache is, and their names tell
-/// whether they hold what is looked for: a hint may be out of date, but never leads astray. (Frames beyond the capacity of
-/// the cache are given back; no hint ever leads to one, since only what the table knows becomes a hint.)
+/// `name` is the page's location in units of 16 bytes, 0 for none. `used` is set by readers and cleared by the hand
+/// that looks for room. `holders` counts the cursors that hold the frame. `hints` leads to one word for each child of
+/// an inner page: the frame that the child was last found in, or 0. Frames are not given back before the cache is, and
+/// their names tell whether they hold what is looked for: a hint may be out of date, but never leads astray. (Frames
+/// beyond the capacity of the cache are given back; no hint ever leads to one, since only what the table knows becomes
+/// a hint.)
 struct Frame {
   static let headerSize = 32
   let p: UnsafeMutableRawPointer
@@ -60,8 +61,8 @@ struct Frame {
 
   /// Whether the frame holds the page that `ref` names. Whoever is inside an epoch may then read it until he leaves.
   ///
-  /// In one order with the taking of an epoch's slot before it, and with what ``clearName()`` and the look at the slots do: an
-  /// acquiring load might be done before the slot is seen to be taken.
+  /// In one order with the taking of an epoch's slot before it, and with what ``clearName()`` and the look at the slots
+  /// do: an acquiring load might be done before the slot is seen to be taken.
   @inline(__always)
   func holds(_ ref: PageRef) -> Bool {
     name.pointee.load(ordering: .sequentiallyConsistent) == Self.word(ref) && checksum == ref.checksum

@@ -1,5 +1,5 @@
-/// The memory of a cache's frames: pieces that grow with the cache, so that a store that is opened for a few pages takes
-/// little, and a large cache comes in pieces that the host can back by huge pages, where it has them.
+/// The memory of a cache's frames: pieces that grow with the cache, so that a store that is opened for a few pages
+/// takes little, and a large cache comes in pieces that the host can back by huge pages, where it has them.
 struct FrameMemory: ~Copyable {
   /// The largest piece, and what huge pages usually measure.
   private static let largest = 2 << 20
@@ -54,7 +54,8 @@ struct FrameMemory: ~Copyable {
     return max(stride, min(wanted, Self.largest, more * stride))
   }
 
-  /// The size of a piece that will be needed soon; 0 if there is one, or none is wanted soon. At most `more` frames are wanted.
+  /// The size of a piece that will be needed soon; 0 if there is one, or none is wanted soon. At most `more` frames are
+  /// wanted.
   func wantedBytes(atMost more: Int) -> Int {
     guard spare == nil, more > 0, let piece = pieces.last, used + min(Self.soon, piece.bytes / 2) > piece.bytes else {
       return 0
@@ -66,8 +67,8 @@ struct FrameMemory: ~Copyable {
   /// What is left of a piece when the next one is wanted soon.
   private static let soon = 256 << 10
 
-  /// Memory for frames, which was made ready with nothing held. Answers false if it is not needed any more, as others have taken
-  /// what was to come after it.
+  /// Memory for frames, which was made ready with nothing held. Answers false if it is not needed any more, as others
+  /// have taken what was to come after it.
   mutating func add(_ start: UnsafeMutableRawPointer, _ bytes: Int, atMost more: Int) -> Bool {
     guard bytes <= wantedBytes(atMost: more) else { return false }
     spare = (start, bytes)

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Frames by the location of what they hold: a word with the number of places less one, then the places (Atomic words). Read
-/// without a lock, written under the cache's.
+/// Frames by the location of what they hold: a word with the number of places less one, then the places (Atomic words).
+/// Read without a lock, written under the cache's.
 struct FrameTable {
   let p: UnsafeMutableRawPointer
 
@@ -22,7 +22,8 @@ struct FrameTable {
 
   @inline(__always)
   func home(_ word: UInt) -> Int {
-    // Pages of one length lie at regular distances: one multiplication would send those of some distances to few places.
+    // Pages of one length lie at regular distances: one multiplication would send those of some distances to few
+    // places.
     var h = UInt64(word) &* 0x9E37_79B9_7F4A_7C15
     h = (h ^ h &>> 32) &* 0xD6E8_FEB8_6659_FD93
     return Int(truncatingIfNeeded: h &>> 32) & mask
@@ -31,8 +32,8 @@ struct FrameTable {
   /// How far who has no lock looks. More than by chance ever are in a row, at half of the places used.
   static let fewProbes = 32
 
-  /// The frame that holds the page of `ref`; nil also where it is being moved in the table, and where it is further off than
-  /// `most` places, which with the lock may be all.
+  /// The frame that holds the page of `ref`; nil also where it is being moved in the table, and where it is further off
+  /// than `most` places, which with the lock may be all.
   @inline(__always)
   func find(_ ref: PageRef, atMost most: Int = fewProbes) -> Frame? {
     let mask = mask

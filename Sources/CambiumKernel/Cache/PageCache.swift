@@ -6,12 +6,13 @@ import Synchronization
 /// - A frame's memory holds exactly the page its header names, as long as the header names one. The name (location and
 ///   checksum) is written after the content with release order and cleared, with a grace period, before the content
 ///   changes: a reader inside an epoch that saw the name may read the content until it leaves.
-/// - The table maps a location to a frame. Readers probe it without a lock; they can miss an entry while one is removed,
-///   and then look again under the lock before they read the device.
+/// - The table maps a location to a frame. Readers probe it without a lock; they can miss an entry while one is
+///   removed, and then look again under the lock before they read the device.
 /// - The checksum is part of the name: when a segment is used again, old pages of the same address cannot be taken for
 ///   the new ones, and nothing needs to be purged.
 final class PageCache: @unchecked Sendable {
-  // `@unchecked`: what changes is atomic, or touched with `lock` held, but for frames, which the invariants above are about.
+  // `@unchecked`: what changes is atomic, or touched with `lock` held, but for frames, which the invariants above are
+  // about.
   let device: any StorageDevice
   private let environment: any StoreEnvironment
   private let pageSize: Int
@@ -108,8 +109,8 @@ final class PageCache: @unchecked Sendable {
     return table.home(Frame.word(ref))
   }
 
-  /// Sees to it that at most half of the table is used. Readers in the old one miss what comes now, and look again under
-  /// the lock; the old ones are kept for them, since all of them together are smaller than the present one.
+  /// Sees to it that at most half of the table is used. Readers in the old one miss what comes now, and look again
+  /// under the lock; the old ones are kept for them, since all of them together are smaller than the present one.
   private func growTable() {
     let size = table.mask + 1
     if frames.count * 2 <= size { return }
@@ -122,8 +123,9 @@ final class PageCache: @unchecked Sendable {
     present.store(UInt(bitPattern: larger.p), ordering: .releasing)
   }
 
-  /// Keeps the memory of `page` as it is until ``letGo(_:)``, also when the read is over. The caller is inside an epoch in
-  /// which it found the page; so whoever finds later that this epoch is over and nobody holds the frame may use it again.
+  /// Keeps the memory of `page` as it is until ``letGo(_:)``, also when the read is over. The caller is inside an epoch
+  /// in which it found the page; so whoever finds later that this epoch is over and nobody holds the frame may use it
+  /// again.
   @inline(__always)
   func hold(_ page: UnsafeRawPointer) { Frame(of: page).hold() }
 
@@ -152,7 +154,8 @@ final class PageCache: @unchecked Sendable {
     throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "page of another tree or level")
   }
 
-  /// Child `i` of the inner page `parent`, which `ref` names: the same, but where the child was found before is tried first.
+  /// Child `i` of the inner page `parent`, which `ref` names: the same, but where the child was found before is tried
+  /// first.
   @inline(__always)
   func child(
     _ i: Int, of parent: UnsafeRawPointer, _ ref: PageRef, tree: TreeID, level: UInt8
@@ -189,8 +192,8 @@ final class PageCache: @unchecked Sendable {
   private func childElsewhere(
     _ i: Int, of parent: UnsafeRawPointer, _ ref: PageRef, tree: TreeID, level: UInt8
   ) throws(StoreError) -> UnsafeRawPointer {
-    // What is loaded now may lie in memory that is given back after this read: there is no hint at it before it is asked for again,
-    // and at none but what the table has led to.
+    // What is loaded now may lie in memory that is given back after this read: there is no hint at it before it is
+    // asked for again, and at none but what the table has led to.
     guard let hit = find(ref) else { return try load(ref, tree: tree, level: level) }
     try checkCached(hit, ref, tree: tree, level: level)
     Frame(of: parent).setHint(i, Frame(of: hit))
@@ -243,8 +246,8 @@ final class PageCache: @unchecked Sendable {
     return UnsafeRawPointer(content)
   }
 
-  /// Copies a page to `out`, which has room for the longest; answers whether it was in the cache. One that was not does not
-  /// come there: whoever goes through more pages than there is room for would only drive out what others read.
+  /// Copies a page to `out`, which has room for the longest; answers whether it was in the cache. One that was not does
+  /// not come there: whoever goes through more pages than there is room for would only drive out what others read.
   func copy(
     _ ref: PageRef, tree: TreeID, level: UInt8, to out: UnsafeMutableRawPointer
   ) throws(StoreError) -> Bool {
@@ -323,8 +326,8 @@ final class PageCache: @unchecked Sendable {
     FrameTable(p: p).touch(ref)
   }
 
-  /// Has the frame of a page brought from memory, if there is one, for who reads the page soon. Frames that the table knows keep
-  /// their memory, whatever comes into them meanwhile.
+  /// Has the frame of a page brought from memory, if there is one, for who reads the page soon. Frames that the table
+  /// knows keep their memory, whatever comes into them meanwhile.
   @inline(__always)
   func touchFrame(_ ref: PageRef) {
     guard let p = UnsafeMutableRawPointer(bitPattern: present.load(ordering: .acquiring)) else { return }
@@ -350,8 +353,8 @@ final class PageCache: @unchecked Sendable {
     }
   }
 
-  /// Gives the memory of all frames back, unless a read is running or a cursor holds a page. For a store that is closed:
-  /// views and transactions that are kept keep no pages then.
+  /// Gives the memory of all frames back, unless a read is running or a cursor holds a page. For a store that is
+  /// closed: views and transactions that are kept keep no pages then.
   func giveUp() {
     lock.lock()
     defer { lock.unlock() }
@@ -383,8 +386,8 @@ final class PageCache: @unchecked Sendable {
 
   /// - Parameter isUsed: whether the frame counts as one that was used since the hand passed.
   private func publish(_ frame: Frame, _ ref: PageRef, isUsed: Bool) {
-    // What lay there before is in no tree any more that anybody reads. Left in the table it would be in the way of this one
-    // at each look, and with it whatever lay there before that.
+    // What lay there before is in no tree any more that anybody reads. Left in the table it would be in the way of this
+    // one at each look, and with it whatever lay there before that.
     let word = Frame.word(ref)
     while let former = table.frame(at: word) {
       unlink(former)
@@ -457,8 +460,8 @@ final class PageCache: @unchecked Sendable {
     idle.count + retired.count - retiredHead < 64 ? memory.wantedBytes(atMost: capacity - frames.count) : 0
   }
 
-  /// Makes memory ready that frames will soon be made of: that of a new piece may be milliseconds in coming, when it is written to
-  /// for the first time.
+  /// Makes memory ready that frames will soon be made of: that of a new piece may be milliseconds in coming, when it is
+  /// written to for the first time.
   func prepareMemory() {
     lock.lock()
     let bytes = wantedBytes

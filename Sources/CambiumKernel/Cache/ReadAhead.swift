@@ -1,6 +1,7 @@
-/// Leaves that lie one behind the other in the file, read together for somebody who goes through a tree that the cache has no room
-/// for. They do not come into the cache: they would only drive out what others read, and be driven out before they are read again.
-/// One call of the device, and none of what it takes to bring a page into the cache, for as much as the buffer holds.
+/// Leaves that lie one behind the other in the file, read together for somebody who goes through a tree that the cache
+/// has no room for. They do not come into the cache: they would only drive out what others read, and be driven out
+/// before they are read again. One call of the device, and none of what it takes to bring a page into the cache, for as
+/// much as the buffer holds.
 final class ReadAhead {
   private let capacity: Int
   private let buffer: UnsafeMutableRawPointer
@@ -28,8 +29,8 @@ final class ReadAhead {
     count = max(0, min(got, length))
   }
 
-  /// Child `i` of a page of integer keys, a leaf: good until this is asked again. What is read with it are the children behind it, as
-  /// far as they lie behind one another.
+  /// Child `i` of a page of integer keys, a leaf: good until this is asked again. What is read with it are the children
+  /// behind it, as far as they lie behind one another.
   ///
   /// - Throws: as ``PageCache/page(_:tree:level:)``.
   func leaf(

@@ -7,7 +7,8 @@ import Synchronization
 /// no lock, no reference count. Memory retired in epoch e may be used again once every taken slot holds a later epoch.
 /// When all slots are taken, further reads are counted in `overflow`, and nothing is reclaimed while any of them runs.
 ///
-/// Not an object: threads that read the same leaves in turn would count references to it, all in the same line of memory.
+/// Not an object: threads that read the same leaves in turn would count references to it, all in the same line of
+/// memory.
 struct ReaderSlots: ~Copyable, @unchecked Sendable {
   // `@unchecked`: what is behind the pointer is atomic.
   private static let slotCount = 64
@@ -33,13 +34,13 @@ struct ReaderSlots: ~Copyable, @unchecked Sendable {
     slots.deallocate()
   }
 
-  /// Begins a read; give what it answers to ``leave(_:)``. `hint` spreads readers over the slots, and so does the thread: several may
-  /// have one view.
+  /// Begins a read; give what it answers to ``leave(_:)``. `hint` spreads readers over the slots, and so does the
+  /// thread: several may have one view.
   @inline(__always)
   func enter(_ hint: Int) -> Int { enter(at: Self.place(hint)) }
 
-  /// The slot that a read of this thread tries first. (Asked for before the cache is at hand, who reads need not count references to
-  /// it.)
+  /// The slot that a read of this thread tries first. (Asked for before the cache is at hand, who reads need not count
+  /// references to it.)
   @inline(__always)
   static func place(_ hint: Int) -> Int { (hint &+ threadHint()) & (slotCount - 1) }
 

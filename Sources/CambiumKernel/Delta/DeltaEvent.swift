@@ -41,8 +41,8 @@ struct DeltaEvent: DeltaAddress {
   }
 }
 
-/// What a counter of a tree came to, newest first. Each has a list of its own: one that hardly ever changes is asked for
-/// by every view, and must not be searched for behind the changes of one that every commit adds to.
+/// What a counter of a tree came to, newest first. Each has a list of its own: one that hardly ever changes is asked
+/// for by every view, and must not be searched for behind the changes of one that every commit adds to.
 ///
 ///      0      8        16
 ///     +------+--------+-------+

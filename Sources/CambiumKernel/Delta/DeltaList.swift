@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The changes to one tree since a checkpoint, ordered by key: a B+tree in memory, and for one key a chain from the newest
-/// change to the oldest. One writer at a time; readers need no lock and see, of each key, the newest change up to their
-/// sequence.
+/// The changes to one tree since a checkpoint, ordered by key: a B+tree in memory, and for one key a chain from the
+/// newest change to the oldest. One writer at a time; readers need no lock and see, of each key, the newest change up
+/// to their sequence.
 ///
 ///      0        8      12     16        24        32        40         48      56        64       72
 ///     +--------+------+------+---------+---------+---------+----------+-------+---------+--------+
@@ -11,15 +11,15 @@ import Synchronization
 ///     +--------+------+------+---------+---------+---------+----------+-------+---------+--------+
 ///                            | Atomic words                                   | for the writer
 ///
-/// Nothing that a reader may stand on is changed under it. Leaves and inner nodes are only added to (see ``DeltaOrder``).
-/// One that is full is replaced by two new ones and stays as it is, for readers that are in it: whatever was in it when
-/// they came is all that they may see, and where it leads on to was, at that time, complete as well. Keys are never taken
-/// out. The new ones become known from right to left: first the right one, by its separator; until the left one takes
-/// the old one's place, a reader finds in the old one what it does not find in the right one.
+/// Nothing that a reader may stand on is changed under it. Leaves and inner nodes are only added to (see
+/// ``DeltaOrder``). One that is full is replaced by two new ones and stays as it is, for readers that are in it:
+/// whatever was in it when they came is all that they may see, and where it leads on to was, at that time, complete as
+/// well. Keys are never taken out. The new ones become known from right to left: first the right one, by its separator;
+/// until the left one takes the old one's place, a reader finds in the old one what it does not find in the right one.
 ///
-/// A reader that has chosen a child by the separators of before, and follows it when the left one has taken its place, comes
-/// out too far left, at whatever level it was. So a key behind all those of a leaf is looked for in the leaves behind it, as
-/// long as they begin with it or before it (as in a B-link tree): see ``lookFurther(_:_:_:strictly:)``.
+/// A reader that has chosen a child by the separators of before, and follows it when the left one has taken its place,
+/// comes out too far left, at whatever level it was. So a key behind all those of a leaf is looked for in the leaves
+/// behind it, as long as they begin with it or before it (as in a B-link tree): see ``lookFurther(_:_:_:strictly:)``.
 struct DeltaList {
   static let size = 72
 
@@ -218,8 +218,8 @@ struct DeltaList {
     return nil
   }
 
-  /// About how many keys there are from `lower` up to, not including, `upper`; nil for no end. `total` is about how many
-  /// there are in the list, and matters only where there are too many to be counted, leaf by leaf.
+  /// About how many keys there are from `lower` up to, not including, `upper`; nil for no end. `total` is about how
+  /// many there are in the list, and matters only where there are too many to be counted, leaf by leaf.
   func estimatedCount(from lower: TreeKey, to upper: TreeKey?, total: UInt64) -> UInt64 {
     guard var place = lowerBound(lower) else { return 0 }
     var n: UInt64 = 0
@@ -266,8 +266,8 @@ struct DeltaList {
     @inline(__always) var newest: DeltaNode? { isEqual ? leaf?.node(order.slot(rank)) : nil }
   }
 
-  /// Looks for where `key` belongs; good until the next change is added. For the writer only. Keys behind the last one, and
-  /// those that fall into the same leaf as the one before, are found without a descent.
+  /// Looks for where `key` belongs; good until the next change is added. For the writer only. Keys behind the last one,
+  /// and those that fall into the same leaf as the one before, are found without a descent.
   @inline(__always)
   func locate(_ key: TreeKey) -> WritePlace {
     if let last = lastLeaf, let place = Self.place(key, inside: last) { return place }

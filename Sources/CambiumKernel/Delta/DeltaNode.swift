@@ -6,8 +6,8 @@
 ///     |          |          | count    | count    |    |        | (word)   | value |
 ///     +----------+----------+----------+----------+----+--------+----------+-------+
 ///
-/// `older` is the change of the same key before this one. Nodes are written before a list leads to them, and do not change
-/// afterwards (but for the sequence of a node that no reader can see yet, when its transaction rolls back).
+/// `older` is the change of the same key before this one. Nodes are written before a list leads to them, and do not
+/// change afterwards (but for the sequence of a node that no reader can see yet, when its transaction rolls back).
 struct DeltaNode: DeltaAddress {
   static let headerSize = 40
   /// The sequence of a node that was rolled back: no view reaches so far.

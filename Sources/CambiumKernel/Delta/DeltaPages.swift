@@ -22,8 +22,8 @@ import Synchronization
 // succession, hold the keys. So an entry is added by writing a slot that nobody looks at yet and then storing the new
 // order: a reader goes by the old order or by the new one, and both are whole.
 
-/// The number of entries of a leaf or an inner node in the lowest four bits, and above them four bits for each: the slots
-/// in key order.
+/// The number of entries of a leaf or an inner node in the lowest four bits, and above them four bits for each: the
+/// slots in key order.
 struct DeltaOrder {
   /// Entries of a node: as many as a word has room for besides their number, and a leaf of four cache lines for them.
   static let room = UInt.bitWidth == 64 ? 14 : 7

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The logical changes to all trees since a checkpoint, held in memory: what the log holds, indexed.
 ///
-/// One thread at a time writes (who has the turn); any number read beside it, without locks. A table is never shrunk; it
-/// is dropped whole when the checkpoint that took it in has been published and the last view that needs it is gone.
+/// One thread at a time writes (who has the turn); any number read beside it, without locks. A table is never shrunk;
+/// it is dropped whole when the checkpoint that took it in has been published and the last view that needs it is gone.
 final class DeltaTable: @unchecked Sendable {
   // `@unchecked`: written by who has the turn; what others read beside it is reached by atomic pointers.
   /// What every change touches lies behind a pointer: the properties of a class are guarded against overlapping access.
@@ -118,11 +118,12 @@ final class DeltaTable: @unchecked Sendable {
     let ordinal: Int
   }
 
-  /// So many changes ahead of the one that is added, the next ones are brought from memory: they lie in the order in which they were made.
+  /// So many changes ahead of the one that is added, the next ones are brought from memory: they lie in the order in
+  /// which they were made.
   private static let ahead = 8
 
-  /// Adds many changes, given in the order in which they were made, all newer than those in the list. Sorting them first takes a
-  /// fraction of what finding the place of each would. For the writer.
+  /// Adds many changes, given in the order in which they were made, all newer than those in the list. Sorting them
+  /// first takes a fraction of what finding the place of each would. For the writer.
   func add(_ list: DeltaList, _ nodes: [DeltaNode]) {
     let count = nodes.count
     if count == 0 { return }

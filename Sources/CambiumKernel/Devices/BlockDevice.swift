@@ -5,12 +5,12 @@
 ///     blocks   | read, changed,  | written as     | read, changed, written
 ///              | written         | they come      |
 ///
-/// The whole medium is the file: it is as long as the medium when it is opened. What a store cuts off and asks for again
-/// is filled with zeros, which happens while the store is made. A store asks for whole units of 16 KiB, and what is left
-/// of the medium behind the last one is not used.
+/// The whole medium is the file: it is as long as the medium when it is opened. What a store cuts off and asks for
+/// again is filled with zeros, which happens while the store is made. A store asks for whole units of 16 KiB, and what
+/// is left of the medium behind the last one is not used.
 ///
-/// It takes the memory of one block. Thread-safe to the degree of the lock it is made with: without one, one thread at a
-/// time may use it.
+/// It takes the memory of one block. Thread-safe to the degree of the lock it is made with: without one, one thread at
+/// a time may use it.
 public final class BlockDevice: StorageDevice, @unchecked Sendable {
   // `@unchecked`: what changes is touched with `guardian` held only.
   private let medium: any BlockMedium

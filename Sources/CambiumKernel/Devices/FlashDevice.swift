@@ -7,15 +7,16 @@
 ///     sectors   0      1      2      3      4      5 ...
 ///               free   old    1      old    0      head: the next write goes here, then to 6, 7, ... and round
 ///
-/// A write never changes a sector that holds a block. It programs the block's new content into the next free sector, and
-/// the header last; from then on the block is there, and the sector that held it before is free. So a power cut leaves
-/// each block as it was or as it was to be. Nothing is waiting to be written, so ``sync()`` has nothing to do.
+/// A write never changes a sector that holds a block. It programs the block's new content into the next free sector,
+/// and the header last; from then on the block is there, and the sector that held it before is free. So a power cut
+/// leaves each block as it was or as it was to be. Nothing is waiting to be written, so ``sync()`` has nothing to do.
 ///
-/// When the device is made it reads the headers of all sectors, and takes for each block the one with the highest number.
+/// When the device is made it reads the headers of all sectors, and takes for each block the one with the highest
+/// number.
 ///
 /// **Wear.** Writes go round the chip. A sector that a block has rested in while others were erased a third more often
-/// is collected: its block moves to a free sector, and the sector serves again. So no sector is erased twice as often as
-/// another one, once each was erased some dozens of times.
+/// is collected: its block moves to a free sector, and the sector serves again. So no sector is erased twice as often
+/// as another one, once each was erased some dozens of times.
 ///
 /// **Worn sectors.** What was programmed is read back and compared. A sector that fails is left alone from then on, and
 /// the write goes to the next one; the spare sectors make up for it. When there are none left, a write throws
@@ -65,8 +66,8 @@ public final class FlashDevice: StorageDevice, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - chip: The chip, which nobody else changes.
-  ///   - spareSectors: The sectors that are kept free, for writes and in place of worn ones; nil for a sixteenth of all,
-  ///     and at least four. With more of them, fewer blocks are moved.
+  ///   - spareSectors: The sectors that are kept free, for writes and in place of worn ones; nil for a sixteenth of
+  ///     all, and at least four. With more of them, fewer blocks are moved.
   ///   - lock: Guards the device; see the type's thread rule.
   /// - Throws: ``StoreError/misuse(_:)`` if the chip has too few sectors, or sectors of a length that cannot be, and if
   ///   it holds blocks that do not fit beside so many spare sectors; `StoreError.device` if a header cannot be read.

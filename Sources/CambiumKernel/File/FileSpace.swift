@@ -112,9 +112,10 @@ final class FileSpace {
     if units > table.fileUnits { try grow(to: UInt64(units), least: UInt64(units)) }
   }
 
-  /// Takes the whole units back that the segments of pages and values have not used, or not any more, for `publication`,
-  /// which is the first to know them shorter. Of those in `fresh` no older publication knows, so their units are free at
-  /// once; those of the others are from now on segments in which nothing is live, and free when such segments are.
+  /// Takes the whole units back that the segments of pages and values have not used, or not any more, for
+  /// `publication`, which is the first to know them shorter. Of those in `fresh` no older publication knows, so their
+  /// units are free at once; those of the others are from now on segments in which nothing is live, and free when such
+  /// segments are.
   ///
   /// - Complexity: O(segments).
   func cutUnusedUnits(at publication: UInt64, fresh: [UInt32]) {

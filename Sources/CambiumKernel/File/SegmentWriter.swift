@@ -7,11 +7,11 @@ final class SegmentWriter {
   enum Pace {
     /// A buffer at a time.
     case even
-    /// Nothing but the pass matters: full buffers are written by another thread, and begin to be synced. Commits beside it would wait
-    /// longer for their syncs.
+    /// Nothing but the pass matters: full buffers are written by another thread, and begin to be synced. Commits beside
+    /// it would wait longer for their syncs.
     case eager
-    /// Others wait for the turn meanwhile, and sync what they have written: a little at a time, which begins to be synced without the
-    /// turn, so that their syncs have less to do.
+    /// Others wait for the turn meanwhile, and sync what they have written: a little at a time, which begins to be
+    /// synced without the turn, so that their syncs have less to do.
     case considerate
   }
 
@@ -42,7 +42,8 @@ final class SegmentWriter {
   private(set) var taken = 0
   /// Bytes that were appended since then.
   @exclusivity(unchecked) private(set) var bytesAppended: UInt64 = 0
-  /// Segments, by their numbers, that are given up as soon as nothing in them is reached any more, for the same pass to use again.
+  /// Segments, by their numbers, that are given up as soon as nothing in them is reached any more, for the same pass to
+  /// use again.
   var reusable = 0..<0
   /// How many were, since the writer was made.
   private(set) var givenUp = 0
@@ -248,8 +249,8 @@ final class SegmentWriter {
     }
   }
 
-  /// What was written at ``Pace/considerate`` and has not begun to be synced, if it is worth that: a buffer at least. Whoever takes it
-  /// begins it without the turn (``WriteBehind/beginSync(_:)``).
+  /// What was written at ``Pace/considerate`` and has not begun to be synced, if it is worth that: a buffer at least.
+  /// Whoever takes it begins it without the turn (``WriteBehind/beginSync(_:)``).
   func takeWritten() -> Range<UInt64>? {
     guard let range = written, range.count >= bufferSize else { return nil }
     written = nil
@@ -269,8 +270,8 @@ final class SegmentWriter {
 }
 
 extension SegmentWriter {
-  /// Takes `length` bytes of room (a multiple of 16) without writing, and answers their address; the caller writes there
-  /// itself. What was appended before is handed to the device first.
+  /// Takes `length` bytes of room (a multiple of 16) without writing, and answers their address; the caller writes
+  /// there itself. What was appended before is handed to the device first.
   func place(_ length: Int) throws(StoreError) -> UInt64 {
     try flush()
     if room < length {

@@ -1,11 +1,13 @@
 /// Pieces of a pass on their way to the device: the thread that merges fills them, another one writes them meanwhile.
 ///
-/// Without another thread, or with as many waiting as there may be, whoever has a piece writes it itself. Nothing reads what lies
-/// here: like what a ``SegmentWriter`` has in its buffer, it is on the device after a flush.
+/// Without another thread, or with as many waiting as there may be, whoever has a piece writes it itself. Nothing reads
+/// what lies here: like what a ``SegmentWriter`` has in its buffer, it is on the device after a flush.
 ///
-/// A write that fails is told to the next one who brings a piece or waits for all, and to everybody until the pass is given up.
+/// A write that fails is told to the next one who brings a piece or waits for all, and to everybody until the pass is
+/// given up.
 final class WriteBehind: @unchecked Sendable {
-  // Unchecked: all of it is used with the lock held, but for the bytes of a piece, which belong to who fills or writes them.
+  // Unchecked: all of it is used with the lock held, but for the bytes of a piece, which belong to who fills or writes
+  // them.
 
   fileprivate struct Piece {
     var bytes: UnsafeMutableRawPointer
@@ -54,7 +56,8 @@ final class WriteBehind: @unchecked Sendable {
     for bytes in spare { bytes.deallocate() }
   }
 
-  /// Takes a full buffer, to be written at `address`, and answers another one in its place; nil if it is for the caller to write.
+  /// Takes a full buffer, to be written at `address`, and answers another one in its place; nil if it is for the caller
+  /// to write.
   func take(
     _ bytes: UnsafeMutableRawPointer, _ count: Int, at address: UInt64
   ) throws(StoreError) -> UnsafeMutableRawPointer? {
@@ -80,8 +83,8 @@ final class WriteBehind: @unchecked Sendable {
     if let failure { throw failure }
   }
 
-  /// Forgets what was taken and is not written. When it returns, nothing more of it reaches the device; and nothing at all any more if
-  /// it is closed.
+  /// Forgets what was taken and is not written. When it returns, nothing more of it reaches the device; and nothing at
+  /// all any more if it is closed.
   func discard(closing: Bool = false) {
     lock.lock()
     defer { lock.unlock() }
@@ -94,8 +97,8 @@ final class WriteBehind: @unchecked Sendable {
     failure = nil
   }
 
-  /// Begins to bring a range to the medium that was written: see `StorageDevice.beginSync`. For who does not have the turn: the device
-  /// may have been given up.
+  /// Begins to bring a range to the medium that was written: see `StorageDevice.beginSync`. For who does not have the
+  /// turn: the device may have been given up.
   func beginSync(_ range: Range<UInt64>) {
     lock.lock()
     let isOpen = !isClosed
@@ -187,14 +190,15 @@ extension WriteBehind {
 }
 
 extension Store {
-  /// Calls `body`, on the calling thread, while another one writes the pages that it makes, and a third makes leaves ahead of its
-  /// merges, where the host and the device allow that. What was made is on the device after a flush, as ever.
+  /// Calls `body`, on the calling thread, while another one writes the pages that it makes, and a third makes leaves
+  /// ahead of its merges, where the host and the device allow that. What was made is on the device after a flush, as
+  /// ever.
   ///
   /// Worth the tens of microseconds that a thread takes for passes over megabytes.
   ///
   /// - Parameters:
-  ///   - isEager: Whether the caller has the turn all the time, so that nothing matters but that it ends soon. Otherwise `body` sets
-  ///     ``SegmentWriter/pace`` when that is so.
+  ///   - isEager: Whether the caller has the turn all the time, so that nothing matters but that it ends soon.
+  ///     Otherwise `body` sets ``SegmentWriter/pace`` when that is so.
   ///   - count: How many parts of other work are done beside it, where several threads may be used, else before it.
   ///   - work: Does the part of a number below `count`, on any thread.
   func writingBehind<Value>(

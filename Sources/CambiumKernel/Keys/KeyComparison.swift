@@ -1,4 +1,5 @@
-/// Compares two keys byte by byte, a prefix first: -1 if `a` sorts before `b`, 0 if they are equal, 1 if it sorts after.
+/// Compares two keys byte by byte, a prefix first: -1 if `a` sorts before `b`, 0 if they are equal, 1 if it sorts
+/// after.
 public func compareKeys(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
   compareBytes(a.start, a.count, b.start, b.count).signum()
 }

@@ -28,8 +28,8 @@ public enum KeyPart: Equatable, Sendable {
 
 /// Reads keys that ``KeyEncoder`` wrote, part by part. Valid as long as the bytes are.
 ///
-/// Every read is bounds-checked: bytes that are no key give `StoreError.corrupt(place: .key, ...)` with the offset from the
-/// start of the key.
+/// Every read is bounds-checked: bytes that are no key give `StoreError.corrupt(place: .key, ...)` with the offset from
+/// the start of the key.
 public struct KeyDecoder {
   let bytes: UnsafeRawBufferPointer
   /// Where the next part begins.

@@ -1,10 +1,10 @@
-/// A place in a plane, the part of a key that spatial indexes have: near places have near keys, as far as a line can keep
-/// those of a plane together.
+/// A place in a plane, the part of a key that spatial indexes have: near places have near keys, as far as a line can
+/// keep those of a plane together.
 ///
 ///     2C | code (8 bytes) | first coordinate (8) | second coordinate (8)
 ///
-/// All big-endian. The code is that of the place's steps (``PlaneAxis``) on Hilbert's curve (``PlaneCell``); the coordinates
-/// are as in the part of a double, so that they are in the key exactly and need not be read from the row.
+/// All big-endian. The code is that of the place's steps (``PlaneAxis``) on Hilbert's curve (``PlaneCell``); the
+/// coordinates are as in the part of a double, so that they are in the key exactly and need not be read from the row.
 public struct KeyPlace: Sendable {
   /// The place's code on the curve.
   public var code: UInt64

@@ -1,5 +1,6 @@
 extension KeyEncoder {
-  /// Appends a string, in the order of ``StringNormalization/compare(_:_:)``: canonical equivalents are equal, as in Swift.
+  /// Appends a string, in the order of ``StringNormalization/compare(_:_:)``: canonical equivalents are equal, as in
+  /// Swift.
   public mutating func append(_ value: String, descending: Bool = false) {
     var value = value
     value.withUTF8 { append(utf8: UnsafeRawBufferPointer($0), descending: descending) }
@@ -58,8 +59,8 @@ extension KeyEncoder {
 
   /// Appends content and its end, or as much as there is room for and the mark of a cut.
   ///
-  /// The cut is at a byte, not at a scalar: two texts that differ first in a scalar across the cut must not be told apart
-  /// by its length. An escape is not split; it stands for the lowest bytes, so that the mark may take its place.
+  /// The cut is at a byte, not at a scalar: two texts that differ first in a scalar across the cut must not be told
+  /// apart by its length. An escape is not split; it stands for the lowest bytes, so that the mark may take its place.
   private mutating func appendEscaped(_ content: UnsafeRawBufferPointer, _ inversion: UInt8, isPrefix: Bool = false) {
     // Room for content: two bytes are kept for the end, exact or not.
     var left = room - 2

@@ -1,16 +1,17 @@
 /// Writes keys whose bytes order like the values that they were made from. See `KeyTag.swift` for the bytes.
 ///
-/// Parts are appended one after the other; comparing two keys that were made of the same kinds of parts, byte by byte, is
-/// comparing the values from the left. Null sorts before everything, or last where the part is descending. All integer
-/// widths share one form, and so do float and double. Reuse an encoder for key after key; it keeps its buffer.
+/// Parts are appended one after the other; comparing two keys that were made of the same kinds of parts, byte by byte,
+/// is comparing the values from the left. Null sorts before everything, or last where the part is descending. All
+/// integer widths share one form, and so do float and double. Reuse an encoder for key after key; it keeps its buffer.
 ///
 /// **Keys that are cut.** An encoder with a limit writes no key that is longer. A string or bytes part that would be is
-/// cut, and nothing but the row id is appended after it; ``isInexact`` says so. Order is kept weakly: if one value sorts
-/// before another, its key, with a row id at its end, is never greater, and an exact key never equals a cut one. Only keys that were cut at the same
-/// bytes are equal though their values may differ, and then the rows have to be compared.
+/// cut, and nothing but the row id is appended after it; ``isInexact`` says so. Order is kept weakly: if one value
+/// sorts before another, its key, with a row id at its end, is never greater, and an exact key never equals a cut one.
+/// Only keys that were cut at the same bytes are equal though their values may differ, and then the rows have to be
+/// compared.
 public struct KeyEncoder: ~Copyable, @unchecked Sendable {
-  // `@unchecked`: the memory is nobody else's. It is plain, since a key is a few bytes at a time, and what arrays look at before each
-  // of them would take longer than writing it.
+  // `@unchecked`: the memory is nobody else's. It is plain, since a key is a few bytes at a time, and what arrays look
+  // at before each of them would take longer than writing it.
 
   @usableFromInline private(set) var base: UnsafeMutableRawPointer
   private var capacity: Int
@@ -143,8 +144,8 @@ public struct KeyEncoder: ~Copyable, @unchecked Sendable {
     append(bigEndian: KeyEncoder.orderedBits(value), count: 8, inversion)
   }
 
-  /// Bits that order like the number: the sign bit flipped, or all bits of a negative number; 0 for not-a-number, the same
-  /// for both zeros.
+  /// Bits that order like the number: the sign bit flipped, or all bits of a negative number; 0 for not-a-number, the
+  /// same for both zeros.
   @inlinable @inline(__always)
   public static func orderedBits(_ value: Double) -> UInt64 {
     if value.isNaN { return 0 }
@@ -152,8 +153,8 @@ public struct KeyEncoder: ~Copyable, @unchecked Sendable {
     return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
   }
 
-  /// Whether a part of up to `size` bytes may still be written. What a part may take, not what it takes, decides, so that
-  /// all keys with the same bytes before it decide alike; otherwise leaving it out would break the order.
+  /// Whether a part of up to `size` bytes may still be written. What a part may take, not what it takes, decides, so
+  /// that all keys with the same bytes before it decide alike; otherwise leaving it out would break the order.
   mutating func begin(_ size: Int) -> Bool {
     if isInexact { return false }
     if size <= room { return true }

@@ -26,8 +26,8 @@ public struct KeyRange: Equatable, Sendable {
     self.init(prefix: prefix)
   }
 
-  /// The smallest key that is greater than all keys which begin with `prefix`; `nil` if there is none, because every byte
-  /// of the prefix is 0xFF.
+  /// The smallest key that is greater than all keys which begin with `prefix`; `nil` if there is none, because every
+  /// byte of the prefix is 0xFF.
   public static func upperBound(ofPrefix prefix: [UInt8]) -> [UInt8]? {
     guard let last = prefix.lastIndex(where: { $0 != 0xFF }) else { return nil }
     var bound = isPlanted(.prefixBoundKeepsTail) ? prefix : Array(prefix[...last])
@@ -37,9 +37,9 @@ public struct KeyRange: Equatable, Sendable {
 
   /// The keys whose next part is a string that begins with `prefix`, after the parts that `leading` holds.
   ///
-  /// Strings are compared in normalisation form C, scalar by scalar: every string for which `hasPrefix` answers yes is in
-  /// the range. Swift's `hasPrefix` compares whole characters, and leaves out some that are in it (a letter that a mark
-  /// follows which does not compose with it); who wants that answers it from the string.
+  /// Strings are compared in normalisation form C, scalar by scalar: every string for which `hasPrefix` answers yes is
+  /// in the range. Swift's `hasPrefix` compares whole characters, and leaves out some that are in it (a letter that a
+  /// mark follows which does not compose with it); who wants that answers it from the string.
   public init(strings prefix: String, after leading: borrowing KeyEncoder = KeyEncoder(), descending: Bool = false) {
     var encoder = leading.copy()
     var prefix = prefix

@@ -21,10 +21,10 @@
 //   30 ... 38   row id            0 ... 8 bytes, big-endian, the first one not zero
 //   40 ... 48   row id at the end 0 ... 8 bytes, big-endian, the first one not zero; then the tag again
 //
-// Decimal: the place is the power of ten of the first digit (12.5 has 1). Digits without trailing zeros, two to a byte as
-// 1 + their value from 0 to 99, a last single digit as if a zero followed.
-// Escaped: 00 is written 01 01, and 01 is written 01 02. A part that was cut ends in 01 03 instead of 00.
-// A descending part has every byte inverted, its tag included.
+// Decimal: the place is the power of ten of the first digit (12.5 has 1). Digits without trailing zeros, two to a byte
+// as 1 + their value from 0 to 99, a last single digit as if a zero followed. Escaped: 00 is written 01 01, and 01 is
+// written 01 02. A part that was cut ends in 01 03 instead of 00. A descending part has every byte inverted, its tag
+// included.
 
 /// The tags of the parts of keys. No tag and no inverted tag is 01, 02 or 03, or one of these inverted.
 enum KeyTag {

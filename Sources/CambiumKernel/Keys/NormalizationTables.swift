@@ -1,6 +1,6 @@
 // Made by `NormalizationTableMaker` of the tests, which also check that it is what the standard library's tables say.
-// Numbers are written in 6-bit digits, the most significant first, each as a character from U+0030 on; a newline follows
-// each full line. They are read in place: no memory is taken and nothing runs at the start.
+// Numbers are written in 6-bit digits, the most significant first, each as a character from U+0030 on; a newline
+// follows each full line. They are read in place: no memory is taken and nothing runs at the start.
 
 /// Canonical decompositions, compositions and combining classes of Unicode 17.0, Hangul syllables left out.
 enum NormalizationTables {

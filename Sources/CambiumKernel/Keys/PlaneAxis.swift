@@ -6,10 +6,11 @@
 ///     2^30 ... 3 × 2^30 - 1      -256 up to, not including, 256: equal steps of 2^-22
 ///     3 × 2^30 ...               256 and more, up to infinity: by the first 20 bits of their significands
 ///
-/// The middle is linear, so that what is near in the plane is in few cells: degrees of latitude and longitude have steps of
-/// 2.7 cm there, and both axes the same ones. By their bits alone, numbers near zero would have more than half of all steps,
-/// and a place on the meridian of Greenwich few neighbours. Beyond the middle the steps grow with the numbers, so that the
-/// whole range of doubles is in order: metres, pixels and seconds have steps of a millionth of themselves.
+/// The middle is linear, so that what is near in the plane is in few cells: degrees of latitude and longitude have
+/// steps of 2.7 cm there, and both axes the same ones. By their bits alone, numbers near zero would have more than half
+/// of all steps, and a place on the meridian of Greenwich few neighbours. Beyond the middle the steps grow with the
+/// numbers, so that the whole range of doubles is in order: metres, pixels and seconds have steps of a millionth of
+/// themselves.
 public enum PlaneAxis {
   private static let steps = 0x1p22
   private static let linear: Double = 256
@@ -35,8 +36,8 @@ public enum PlaneAxis {
     return UInt32(truncatingIfNeeded: step)
   }
 
-  /// A number that is not greater than any of a step; for 2^32, infinity. Numbers of a step lie between its bound and that
-  /// of the next one, either of which may be one of them.
+  /// A number that is not greater than any of a step; for 2^32, infinity. Numbers of a step lie between its bound and
+  /// that of the next one, either of which may be one of them.
   public static func bound(_ step: UInt64) -> Double {
     let step = Int64(clamping: min(step, 1 << 32))
     if step >= firstLarge {

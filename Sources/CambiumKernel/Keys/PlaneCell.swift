@@ -1,5 +1,5 @@
-/// A square of a plane whose axes have 2^32 steps each (``PlaneAxis``), on Hilbert's curve: the curve goes through each step
-/// of a cell before it leaves the cell, and the cells that it goes through one after the other share an edge.
+/// A square of a plane whose axes have 2^32 steps each (``PlaneAxis``), on Hilbert's curve: the curve goes through each
+/// step of a cell before it leaves the cell, and the cells that it goes through one after the other share an edge.
 ///
 ///     1--2    Each cell has four, in the order in which the curve goes through them. Within 1 and 2 they are
 ///     |  |    laid out like this again, within 0 with the axes exchanged, within 3 with both turned about as

@@ -1,5 +1,5 @@
-/// The key of a row id and nothing else, as ``KeyEncoder/append(rowID:)`` writes it: what keys of links begin with. At most ten
-/// bytes, which take no memory of their own.
+/// The key of a row id and nothing else, as ``KeyEncoder/append(rowID:)`` writes it: what keys of links begin with. At
+/// most ten bytes, which take no memory of their own.
 public struct RowIDKey {
   // The bytes in their order, zeros behind them.
   @usableFromInline let words: (UInt64, UInt64)

@@ -4,8 +4,8 @@
 ///
 /// The kernel has tables of its own, so that keys are the same on every platform and do not depend on the Unicode
 /// version that a standard library happens to have; they work in Embedded Swift as well. A build with the condition
-/// `CAMBIUM_WITHOUT_UNICODE` leaves them out (about 30 KiB): text is then taken as it is, which is right as long as all of
-/// it is normalised already.
+/// `CAMBIUM_WITHOUT_UNICODE` leaves them out (about 30 KiB): text is then taken as it is, which is right as long as all
+/// of it is normalised already.
 public enum StringNormalization {
   /// The version of Unicode of the tables. A store keeps it beside its keys.
   public static var unicodeVersion: (major: UInt8, minor: UInt8) {
@@ -44,7 +44,8 @@ public enum StringNormalization {
     #endif
   }
 
-  /// The order of two texts: that of their normal forms as bytes, which is that of the forms' scalars. Below, at or above
+  /// The order of two texts: that of their normal forms as bytes, which is that of the forms' scalars. Below, at or
+  /// above
   /// 0. O(n).
   public static func compare(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
     if isQuicklyNormal(a), isQuicklyNormal(b) { return compareKeys(a, b) }
@@ -64,8 +65,8 @@ public enum StringNormalization {
   public static func normalForm(of utf8: UnsafeRawBufferPointer) -> [UInt8] { normalForm(of: utf8, keepsMarks: true) }
 
   /// The normal form of UTF-8 text without its combining marks: the text is decomposed, what has a combining class is
-  /// left out, and the rest composed. Text that is not well-formed, and in a build without tables all text, comes back as
-  /// it is. O(n).
+  /// left out, and the rest composed. Text that is not well-formed, and in a build without tables all text, comes back
+  /// as it is. O(n).
   public static func withoutMarks(_ utf8: UnsafeRawBufferPointer) -> [UInt8] { normalForm(of: utf8, keepsMarks: false) }
 
   private static func normalForm(of utf8: UnsafeRawBufferPointer, keepsMarks: Bool) -> [UInt8] {

@@ -1,5 +1,5 @@
-/// Reads the log forward from where a superblock says it begins, through a ``DeviceWindow``: at no time is more of the log
-/// in memory than the window holds.
+/// Reads the log forward from where a superblock says it begins, through a ``DeviceWindow``: at no time is more of the
+/// log in memory than the window holds.
 ///
 /// Records prove, headers of segments do not: a record is verified by itself, and names the log segment behind its own.
 /// So a damaged header loses nothing. Specs/03, section 10, has the cases.
@@ -117,7 +117,8 @@ final class LogScanner {
 
   /// Follows the pieces of the superblock, and hands each record to `body`, in order.
   ///
-  /// - Throws: ``StoreError/corrupt(place:offset:detail:)`` if a record that was durable is missing; what `body` throws.
+  /// - Throws: ``StoreError/corrupt(place:offset:detail:)`` if a record that was durable is missing; what `body`
+  ///   throws.
   func scan(_ body: (Found) throws(StoreError) -> Void) throws(StoreError) -> Outcome {
     guard let firstPiece = superblock.pieces.first else {
       throw .corrupt(place: .superblock, offset: 0, detail: "no log is named")

@@ -44,8 +44,8 @@ struct LogWriter {
   }
 }
 
-/// Log records on their way to the device, many in one write. Nothing of them is durable, nor acknowledged, before a sync
-/// that follows ``flush(_:)``; until then it makes no difference in how many pieces they were written.
+/// Log records on their way to the device, many in one write. Nothing of them is durable, nor acknowledged, before a
+/// sync that follows ``flush(_:)``; until then it makes no difference in how many pieces they were written.
 final class LogBatch {
   private let longest: Int
   private var bytes: [UInt8] = []

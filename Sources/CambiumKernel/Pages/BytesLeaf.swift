@@ -1,6 +1,6 @@
-// A leaf of a tree with byte-string keys. All keys of the page share `prefix`; the next `width` bytes of each (its head:
-// 0, 1, 2, 4 or 8, as many as the shortest key has) stand in an array, so that a search hardly ever leaves it; what is
-// left of the keys (the rests) and the values follow.
+// A leaf of a tree with byte-string keys. All keys of the page share `prefix`; the next `width` bytes of each (its
+// head: 0, 1, 2, 4 or 8, as many as the shortest key has) stand in an array, so that a search hardly ever leaves it;
+// what is left of the keys (the rests) and the values follow.
 //
 //     32       +prefix            +count*width      +count*2           +count*2          [bitmap]
 //     +--------+------------------+-----------------+------------------+---------+-------+--------+
@@ -218,8 +218,8 @@ struct KeyColumn {
     var length = count
     var found = false
     if width > 1, count > 15, let guess = told < 0 ? guess(wanted) : told {
-      // From the guess on in growing steps: what was meant to be near mostly is, and most of the lines of memory and of the
-      // branches that halving would take are spared.
+      // From the guess on in growing steps: what was meant to be near mostly is, and most of the lines of memory and of
+      // the branches that halving would take are spared.
       var step = 4
       let first = order(guess)
       if first < 0 {
@@ -269,8 +269,8 @@ struct KeyColumn {
     return (low, found)
   }
 
-  /// Where a head would be if all were evenly spread, as those of rows and of numbers tend to be; nil where it is not between
-  /// the first and the last.
+  /// Where a head would be if all were evenly spread, as those of rows and of numbers tend to be; nil where it is not
+  /// between the first and the last.
   @inline(__always)
   private func guess(_ wanted: UInt64) -> Int? {
     let first = head(0)

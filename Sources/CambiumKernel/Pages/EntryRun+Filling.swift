@@ -33,8 +33,8 @@ extension EntryRun {
     return filling
   }
 
-  /// The entries of the next page, where no more come: full pages, and the last two of about the same size, unless the tree
-  /// ends here, when rows keep being added behind and a full page is what is wanted.
+  /// The entries of the next page, where no more come: full pages, and the last two of about the same size, unless the
+  /// tree ends here, when rows keep being added behind and a full page is what is wanted.
   func lastFilling(_ pageSize: Int, atEnd: Bool) -> Filling {
     let full = filling(pageSize)
     guard full.count < count, !atEnd, filling(pageSize, from: full.count).count + full.count == count else {

@@ -1,7 +1,7 @@
 /// Entries in key order on their way into pages: keys and values copied into one buffer.
 ///
-/// Leaves are built of keys and values, inner pages of separators and references with entry counts. A run of lent keys copies
-/// none.
+/// Leaves are built of keys and values, inner pages of separators and references with entry counts. A run of lent keys
+/// copies none.
 struct EntryRun: ~Copyable {
   /// In 16 bytes: a run of short keys has more than a thousand.
   struct Entry {
@@ -217,8 +217,8 @@ struct PageSizer {
 
   /// No page of the entries is larger: as if each had the widest fields, and shared nothing with the others.
   private(set) var atMost: Int
-  /// What an entry adds to that beside its key, its value and its reference: in leaves the end of its value, its number or
-  /// the end of its key and its bit, in inner pages its number and how many entries are below.
+  /// What an entry adds to that beside its key, its value and its reference: in leaves the end of its value, its number
+  /// or the end of its key and its bit, in inner pages its number and how many entries are below.
   static let mostAnEntry = 24
 
   init(kind: TreeKind, isLeaf: Bool) {

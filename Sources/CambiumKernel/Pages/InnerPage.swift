@@ -17,7 +17,8 @@
 //     |        |        | fixed)      |             |            |           |                 |     |
 //     +--------+--------+-------------+-------------+------------+-----------+-----------------+-----+
 //
-// "Entries below" counts the entries of each child's whole subtree: a range's size, and the n-th entry, cost one descent.
+// "Entries below" counts the entries of each child's whole subtree: a range's size, and the n-th entry, cost one
+// descent.
 
 struct IntegerInner {
   let p: UnsafeRawPointer

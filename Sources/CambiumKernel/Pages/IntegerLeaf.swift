@@ -62,8 +62,8 @@ struct IntegerLeaf {
       Verification.leafWidth.holds(w == 0 || w == 1 || w == 2 || w == 4 || w == 8),
       Verification.leafArrays.holds(leaf.valuesOffset <= length)
     else { return false }
-    // Keys that ascend from the first one on, which is no less than what they are counted from, are counted from it without overflow, and
-    // so ascend where they are searched as well.
+    // Keys that ascend from the first one on, which is no less than what they are counted from, are counted from it
+    // without overflow, and so ascend where they are searched as well.
     guard Verification.leafOrder.holds(leaf.key(0) >= leaf.base) else { return false }
     var previous = 0
     for i in 0..<leaf.count {

@@ -1,9 +1,9 @@
-// Where a number stands in the ascending columns of integer pages. Rows are numbered as they are made, so that the numbers in
-// a page tend to be evenly spread: a place is guessed from the last one, which spares most of the lines of memory that
-// halving would touch, and most of the branches that it would take wrongly.
+// Where a number stands in the ascending columns of integer pages. Rows are numbered as they are made, so that the
+// numbers in a page tend to be evenly spread: a place is guessed from the last one, which spares most of the lines of
+// memory that halving would touch, and most of the branches that it would take wrongly.
 
-/// The first of the `count` ascending numbers at `p`, each `width` bytes wide, that is greater than `target`; `count` if
-/// there is none.
+/// The first of the `count` ascending numbers at `p`, each `width` bytes wide, that is greater than `target`; `count`
+/// if there is none.
 @inline(__always)
 func firstGreater(_ p: UnsafeRawPointer, _ width: Int, _ count: Int, _ target: UInt64) -> Int {
   switch width {

@@ -1,6 +1,7 @@
-/// How far a key lies between the bounds of a leaf, as the page above has them. If keys are evenly spread, as those of rows and of
-/// numbers tend to be, it tells the place in the leaf before anything of the leaf but its first line is there: the lines that matter
-/// are then waited for together. From the leaf's own first and last key the place could be told only once both of them have come.
+/// How far a key lies between the bounds of a leaf, as the page above has them. If keys are evenly spread, as those of
+/// rows and of numbers tend to be, it tells the place in the leaf before anything of the leaf but its first line is
+/// there: the lines that matter are then waited for together. From the leaf's own first and last key the place could be
+/// told only once both of them have come.
 struct KeyShare {
   /// In 65,536ths; -1 if nothing is known.
   private let value: Int32

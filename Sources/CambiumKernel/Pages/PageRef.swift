@@ -4,8 +4,8 @@
 ///               bits 11...0   stored length / 16 (at most 65,520 bytes)
 ///     checksum  of the stored bytes, seeded with the store's seed and the location
 ///
-/// Because the parent holds the checksum, a rotten page, a page that was written to the wrong place, and an old page that
-/// a lost write left behind are all told from the right one.
+/// Because the parent holds the checksum, a rotten page, a page that was written to the wrong place, and an old page
+/// that a lost write left behind are all told from the right one.
 struct PageRef: Equatable {
   var location: UInt64
   var checksum: UInt64

@@ -1,8 +1,9 @@
-/// Has lines of a leaf brought from memory while its first one is still waited for, which says what lies where: a leaf that is not in
-/// the processor's caches would otherwise be waited for line after line. What is guessed wrongly costs next to nothing.
+/// Has lines of a leaf brought from memory while its first one is still waited for, which says what lies where: a leaf
+/// that is not in the processor's caches would otherwise be waited for line after line. What is guessed wrongly costs
+/// next to nothing.
 ///
-/// The same for places between which a search among keys of bytes decides first made these searches slower: they have few lines to wait
-/// for, and these have more to load. What helps these is the one place that the page above tells.
+/// The same for places between which a search among keys of bytes decides first made these searches slower: they have
+/// few lines to wait for, and these have more to load. What helps these is the one place that the page above tells.
 enum PageTouch {
   private static let line = 64
 
@@ -11,8 +12,8 @@ enum PageTouch {
     MemoryTouch.touch(page + (offset & ~7))
   }
 
-  /// The value that an integer key leads to: where keys have no gaps, and the values of a leaf are of about one length, it is known
-  /// well enough where that lies.
+  /// The value that an integer key leads to: where keys have no gaps, and the values of a leaf are of about one length,
+  /// it is known well enough where that lies.
   ///
   /// - Parameters:
   ///   - i: the place among the children of `inner` of the leaf.
@@ -39,7 +40,8 @@ enum PageTouch {
     }
   }
 
-  /// What a leaf of byte keys has of an entry that a search begins at, its head aside. (More lines about it brought nothing.)
+  /// What a leaf of byte keys has of an entry that a search begins at, its head aside. (More lines about it brought
+  /// nothing.)
   @inline(__always)
   static func rest(of i: Int, in leaf: BytesLeaf) {
     let rests = leaf.restsOffset

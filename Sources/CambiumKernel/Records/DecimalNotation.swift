@@ -109,8 +109,8 @@ struct DecimalNotation {
     let half: UInt64 = 1 << (dropped - 1)
     var significand = kept == 0 ? 0 : quotient >> dropped
     if rest > half || (rest == half && (!numerator.isZero || significand & 1 == 1)) { significand += 1 }
-    // The first bit of a normal significand adds 1 to the exponent's field, and a carry out of the significand one more.
-    // So the greatest numbers carry into infinity, and the greatest subnormal one into the least normal one.
+    // The first bit of a normal significand adds 1 to the exponent's field, and a carry out of the significand one
+    // more. So the greatest numbers carry into infinity, and the greatest subnormal one into the least normal one.
     let field = UInt64(max(0, binary - leastExponent)) << UInt64(significandBits - 1)
     return field + significand
   }
@@ -123,8 +123,8 @@ extension DecimalValue {
   /// The float nearest to the number; not-a-number for not-a-number.
   public var nearestFloat: Float { isNaN ? .nan : DecimalNotation(self).float }
 
-  /// Returns the double nearest to a number in decimal notation, such as `-12.50`, `.5`, `5.` or `1e-7`: infinity beyond
-  /// the greatest double, zero below half of the smallest.
+  /// Returns the double nearest to a number in decimal notation, such as `-12.50`, `.5`, `5.` or `1e-7`: infinity
+  /// beyond the greatest double, zero below half of the smallest.
   ///
   /// Gives what `Double(text)` gives for such a text, without the C library. Takes time in proportion to the text.
   ///

@@ -1,6 +1,6 @@
 extension DecimalValue: CustomStringConvertible {
-  /// Reads a number such as `-12.50`, `.5`, `1e-7` or `NaN`: an optional sign, digits with an optional point, an optional
-  /// exponent. No white space, no grouping. Digits beyond what the coefficient holds are rounded half to even.
+  /// Reads a number such as `-12.50`, `.5`, `1e-7` or `NaN`: an optional sign, digits with an optional point, an
+  /// optional exponent. No white space, no grouping. Digits beyond what the coefficient holds are rounded half to even.
   ///
   /// - Returns: `nil` if the text is not such a number, or is too large. Numbers too small become zero.
   public init?(_ text: some StringProtocol) {

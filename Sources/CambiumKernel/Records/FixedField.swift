@@ -1,4 +1,5 @@
-/// Where a field of fixed width lies in the records of one layout, found out once: reading it asks the layout nothing more.
+/// Where a field of fixed width lies in the records of one layout, found out once: reading it asks the layout nothing
+/// more.
 ///
 /// Good for records of that layout only; of another it gives other bytes of the same record, or 0 beyond its end.
 public struct FixedField: Sendable {

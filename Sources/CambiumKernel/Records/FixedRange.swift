@@ -1,5 +1,5 @@
-/// A range that a field of fixed width of one layout's rows, or of a composite of them, is asked for, told from the row's bytes
-/// alone: what most rows of a scan fail by costs a few instructions then.
+/// A range that a field of fixed width of one layout's rows, or of a composite of them, is asked for, told from the
+/// row's bytes alone: what most rows of a scan fail by costs a few instructions then.
 public struct FixedRange: Sendable {
   @usableFromInline let layoutID: UInt16
   /// Where the composite lies, if the field is an element of one.
@@ -89,9 +89,9 @@ public struct FixedRange: Sendable {
     nullVerdict = includesNull ? 0 : .max
   }
 
-  /// Whether the row surely has a value outside the range there, or null, if that is not inside. False for rows of other layouts, for those that are
-  /// too short, and for the few numbers whose bits do not order like them. Nothing else of the row is looked at: what is
-  /// excluded may be damaged elsewhere.
+  /// Whether the row surely has a value outside the range there, or null, if that is not inside. False for rows of
+  /// other layouts, for those that are too short, and for the few numbers whose bits do not order like them. Nothing
+  /// else of the row is looked at: what is excluded may be damaged elsewhere.
   @inlinable @inline(__always)
   public func excludes(_ row: UnsafeRawBufferPointer) -> Bool {
     guard let base = row.baseAddress else { return false }
@@ -121,8 +121,8 @@ public struct FixedRange: Sendable {
     }
   }
 
-  /// Notes in `places` which of some entries of a run are not excluded; answers how many. In the same time whichever they are:
-  /// where a processor has to guess, it is wrong with every third row or so.
+  /// Notes in `places` which of some entries of a run are not excluded; answers how many. In the same time whichever
+  /// they are: where a processor has to guess, it is wrong with every third row or so.
   ///
   /// - Parameter places: Room for all of them.
   @inlinable

@@ -1,8 +1,8 @@
-/// Bytes in plain memory that grow, for what is written record after record: nothing is counted, and nobody else can have
-/// them, so that nothing has to be looked at before they change.
+/// Bytes in plain memory that grow, for what is written record after record: nothing is counted, and nobody else can
+/// have them, so that nothing has to be looked at before they change.
 ///
-/// Whoever made some owns them: it gives them back with ``deallocate()``, once, and keeps no copy of the struct beside the
-/// one that grows. What is added must not lie in them.
+/// Whoever made some owns them: it gives them back with ``deallocate()``, once, and keeps no copy of the struct beside
+/// the one that grows. What is added must not lie in them.
 struct GrowingBytes {
   /// The first of ``capacity`` bytes; where there is no capacity, an address that is not read from or written to.
   private(set) var base = UnsafeMutableRawPointer(mutating: emptyBytes)

@@ -79,8 +79,8 @@ extension RecordBuilder {
     return child
   }
 
-  /// As ``nested(at:)``, but the nested record starts as a copy of the one in the same field of `record`, if that is not
-  /// null, so that single elements of a composite can be changed.
+  /// As ``nested(at:)``, but the nested record starts as a copy of the one in the same field of `record`, if that is
+  /// not null, so that single elements of a composite can be changed.
   public func nested(at index: Int, copying record: RecordView) throws(StoreError) -> RecordBuilder {
     let child = try nested(at: index)
     if let inner = try record.nested(at: index) {

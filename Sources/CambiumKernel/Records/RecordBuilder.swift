@@ -1,17 +1,17 @@
 /// Writes records of one layout. See `RecordLayout.swift` for the bytes.
 ///
-/// Begin with ``begin(entity:version:)``, set fields in any order, then ask for ``bytes()`` or ``withBytes(_:)``. Fields
-/// that are not set are null. Equal content gives equal bytes. A builder is reused for record after record and keeps its
-/// buffers; it belongs to one thread at a time.
+/// Begin with ``begin(entity:version:)``, set fields in any order, then ask for ``bytes()`` or ``withBytes(_:)``.
+/// Fields that are not set are null. Equal content gives equal bytes. A builder is reused for record after record and
+/// keeps its buffers; it belongs to one thread at a time.
 public final class RecordBuilder {
   /// The layout of the records.
   public let layout: RecordLayout
 
   let table: UnsafeMutablePointer<RecordTable>
 
-  // All of it is plain memory of the builder's own, and exclusive access is not checked at run time: counting references
-  // and checking would take longer than building a row. No method hands one of these out while another could change it
-  // (`withBytes` takes the output away meanwhile).
+  // All of it is plain memory of the builder's own, and exclusive access is not checked at run time: counting
+  // references and checking would take longer than building a row. No method hands one of these out while another could
+  // change it (`withBytes` takes the output away meanwhile).
 
   /// The head, the bits and the fixed-width fields as they will stand in the record: `fixedEnd` bytes.
   let head: UnsafeMutableRawPointer
@@ -118,7 +118,8 @@ public final class RecordBuilder {
   private func assemble(into output: inout GrowingBytes) throws(StoreError) {
     if hasChildren { try finishChildren() }
     let table = self.table.pointee
-    // No overflow: a layout has at most 16,384 fields. Those of a damaged record may overlap, and be more than there is.
+    // No overflow: a layout has at most 16,384 fields. Those of a damaged record may overlap, and be more than there
+    // is.
     var total: UInt64 = 0
     var hasExternals = false
     for number in 0..<table.variableCount {
@@ -178,7 +179,8 @@ public final class RecordBuilder {
     }
   }
 
-  /// Writes the values, in the order of the layout. Those that lie one after the other, as most do, are copied together.
+  /// Writes the values, in the order of the layout. Those that lie one after the other, as most do, are copied
+  /// together.
   private func putValues(_ p: UnsafeMutableRawPointer, _ fields: Int) {
     let values = UnsafeRawPointer(variable.base)
     var p = p

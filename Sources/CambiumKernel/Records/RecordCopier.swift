@@ -1,9 +1,9 @@
-/// Writes records of a layout straight from those of an earlier one, for passes over many rows: fixed-width fields in runs,
-/// variable-width ones and unchanged composites as bytes, without a ``RecordBuilder`` in between. The bytes are those that
-/// ``RecordProjection/project(_:into:)`` leads to, unless the record is damaged.
+/// Writes records of a layout straight from those of an earlier one, for passes over many rows: fixed-width fields in
+/// runs, variable-width ones and unchanged composites as bytes, without a ``RecordBuilder`` in between. The bytes are
+/// those that ``RecordProjection/project(_:into:)`` leads to, unless the record is damaged.
 ///
-/// Not every projection can be done so: those that convert values, or give defaults of variable width or in place of nulls,
-/// take values in hand. Immutable, and safe to use from any number of threads.
+/// Not every projection can be done so: those that convert values, or give defaults of variable width or in place of
+/// nulls, take values in hand. Immutable, and safe to use from any number of threads.
 public final class RecordCopier: @unchecked Sendable {
   // Unchecked, since what is done for every record is in plain memory, where nothing is counted for it; nothing changes
   // that between `init` and `deinit`.
@@ -146,8 +146,8 @@ public final class RecordCopier: @unchecked Sendable {
 
   // MARK: Copying
 
-  /// The size in bytes of what ``copy(_:entity:to:)`` makes of a record; nil if the record has values that lie outside it
-  /// and has to be projected.
+  /// The size in bytes of what ``copy(_:entity:to:)`` makes of a record; nil if the record has values that lie outside
+  /// it and has to be projected.
   ///
   /// - Throws: ``StoreError/misuse(_:)`` if the record has another layout than the projection;
   ///   ``StoreError/corrupt(place:offset:detail:)`` if its offsets are damaged.
@@ -164,7 +164,8 @@ public final class RecordCopier: @unchecked Sendable {
 
   private func variableSize(_ record: RecordView) throws(StoreError) -> Int? {
     if record.hasExternals { return nil }
-    // No overflow: a layout has at most 16,384 fields. Those of a damaged record may overlap, and be more than there is.
+    // No overflow: a layout has at most 16,384 fields. Those of a damaged record may overlap, and be more than there
+    // is.
     var sum: UInt64 = 0
     for variable in variables {
       guard let size = try size(variable, record) else { return nil }
@@ -212,8 +213,8 @@ public final class RecordCopier: @unchecked Sendable {
     try write(record, entity, variables: size, out)
   }
 
-  /// Sets `value` to what ``copy(_:entity:to:)`` makes of a record; answers false, having set nothing, if the record has to be
-  /// projected.
+  /// Sets `value` to what ``copy(_:entity:to:)`` makes of a record; answers false, having set nothing, if the record
+  /// has to be projected.
   ///
   /// - Throws: As ``size(of:)``.
   public func copy(_ record: RecordView, entity: UInt16, into value: ConvertedValue) throws(StoreError) -> Bool {

@@ -38,8 +38,8 @@ public final class RecordLayout: @unchecked Sendable {
 
   /// Makes the layout of rows.
   ///
-  /// - Throws: `StoreError.misuse` if there are too many fields, two with the same property id, a row layout as a nested
-  ///   one, or more than ``depthLimit`` levels.
+  /// - Throws: `StoreError.misuse` if there are too many fields, two with the same property id, a row layout as a
+  ///   nested one, or more than ``depthLimit`` levels.
   public convenience init(row id: UInt16, fields: [RecordField]) throws(StoreError) {
     try self.init(id: id, isRow: true, fields: fields)
   }

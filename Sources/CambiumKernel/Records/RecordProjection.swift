@@ -1,8 +1,8 @@
 /// How a record of an older layout is read as one of the current layout. Fields are matched by property id, so renamed
 /// ones keep their values and dropped ones are left out. Composed once for each pair of layouts; immutable.
 public final class RecordProjection: @unchecked Sendable {
-  // Unchecked, since `steps` is plain memory, where nothing is counted for every record; nothing changes it between `init`
-  // and `deinit`.
+  // Unchecked, since `steps` is plain memory, where nothing is counted for every record; nothing changes it between
+  // `init` and `deinit`.
 
   /// Where a field of the current layout comes from.
   public enum Source: Sendable {
@@ -65,12 +65,12 @@ public final class RecordProjection: @unchecked Sendable {
   ///   - current: the layout that they are read as.
   ///   - defaults: a record of the current layout; its values are those of properties that the stored layout does not
   ///     have. Without it these are null. A composite that the stored layout does not have is null; the elements of
-  ///     composites in `defaults` are for those it has. Defaults apply as of the step which added a property, so a caller
-  ///     that knows several steps passes each property's default as of its own.
+  ///     composites in `defaults` are for those it has. Defaults apply as of the step which added a property, so a
+  ///     caller that knows several steps passes each property's default as of its own.
   ///   - requiredProperties: ids of properties (of nested records as well) that may no longer be null: a stored null
   ///     reads as the default.
-  ///   - changesLevels: whether a property may also be one level above or below where the stored layout has it: gathered
-  ///     into a composite, or spread out of one. Ids then are those of one property wherever they stand.
+  ///   - changesLevels: whether a property may also be one level above or below where the stored layout has it:
+  ///     gathered into a composite, or spread out of one. Ids then are those of one property wherever they stand.
   /// - Throws: `StoreError.misuse` if the kinds of a property differ and no ``FieldConversion`` joins them, or
   ///   `StoreError.corrupt` if `defaults` is not a record of the current layout.
   public init(

@@ -1,10 +1,10 @@
 extension RecordView {
   /// Checks the whole record, nested ones included: that every offset is in bounds and rising, that null fields take no
-  /// bytes, that strings are well-formed UTF-8, and that it is in the one canonical form which ``RecordBuilder`` writes.
-  /// Takes time in proportion to the record's size.
+  /// bytes, that strings are well-formed UTF-8, and that it is in the one canonical form which ``RecordBuilder``
+  /// writes. Takes time in proportion to the record's size.
   ///
-  /// - Throws: `StoreError.corrupt(place: .record, ...)` with the offset, from the start of the outermost record, of what
-  ///   is wrong.
+  /// - Throws: `StoreError.corrupt(place: .record, ...)` with the offset, from the start of the outermost record, of
+  ///   what is wrong.
   public func validate() throws(StoreError) {
     try validate(origin: base)
   }

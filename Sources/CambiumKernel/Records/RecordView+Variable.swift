@@ -96,8 +96,8 @@ extension RecordView {
     return try wellFormedUTF8(at: index).map { String(wellFormed: $0) }
   }
 
-  /// The value of a string field that was looked at before (``wellFormedUTF8(at:)``), or `nil` for null. What is not well-formed all
-  /// the same is repaired.
+  /// The value of a string field that was looked at before (``wellFormedUTF8(at:)``), or `nil` for null. What is not
+  /// well-formed all the same is repaired.
   public func repairedString(at index: Int) throws(StoreError) -> String? {
     guard let utf8 = try inline(index, .string) else { return nil }
     return ShortText.string(utf8) ?? String(wellFormed: utf8)

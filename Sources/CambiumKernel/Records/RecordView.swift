@@ -14,8 +14,8 @@ public struct RecordView {
 
   /// Looks at a record.
   ///
-  /// - Throws: `StoreError.corrupt` if the bytes cannot be a record of this layout: too short, of an unknown shape, or a
-  ///   row of another layout. Constant time; ``validate()`` checks everything.
+  /// - Throws: `StoreError.corrupt` if the bytes cannot be a record of this layout: too short, of an unknown shape, or
+  ///   a row of another layout. Constant time; ``validate()`` checks everything.
   @inlinable @inline(__always)
   public init(_ bytes: UnsafeRawBufferPointer, layout: RecordLayout) throws(StoreError) {
     try self.init(bytes, table: layout.table)

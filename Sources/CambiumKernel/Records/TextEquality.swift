@@ -1,5 +1,5 @@
-/// Text of ASCII characters that a field of one layout's rows, or of a composite of them, is asked for, told from the row's
-/// bytes alone: what most rows of a scan fail by costs a few dozen instructions then.
+/// Text of ASCII characters that a field of one layout's rows, or of a composite of them, is asked for, told from the
+/// row's bytes alone: what most rows of a scan fail by costs a few dozen instructions then.
 public struct TextEquality {
   @usableFromInline let layoutID: UInt16
   @usableFromInline let outer: VariablePlace
@@ -36,9 +36,9 @@ public struct TextEquality {
     self.word = word
   }
 
-  /// Whether the row surely has another text there, or null. False for rows of other layouts, for those with values of more
-  /// than 255 bytes in all, and for those whose text is not ASCII where that could be the same text in other characters.
-  /// Nothing else of the row is looked at: what is excluded may be damaged elsewhere.
+  /// Whether the row surely has another text there, or null. False for rows of other layouts, for those with values of
+  /// more than 255 bytes in all, and for those whose text is not ASCII where that could be the same text in other
+  /// characters. Nothing else of the row is looked at: what is excluded may be damaged elsewhere.
   @inlinable @inline(__always)
   public func excludes(_ row: UnsafeRawBufferPointer) -> Bool { passesShort(row).map { $0 == 0 } ?? excludesLong(row) }
 
@@ -66,8 +66,8 @@ public struct TextEquality {
     return found.isASCII
   }
 
-  /// Notes in `places` which of some entries of a run are not excluded; answers how many. For short texts in about the same time
-  /// whatever the rows have: a processor cannot guess it.
+  /// Notes in `places` which of some entries of a run are not excluded; answers how many. For short texts in about the
+  /// same time whatever the rows have: a processor cannot guess it.
   ///
   /// - Parameter places: Room for all of them.
   @inlinable
@@ -80,8 +80,8 @@ public struct TextEquality {
     return count
   }
 
-  /// 1 for a row that is not excluded, and 0 for one that is; nil where it takes a longer look, as for texts of more than eight
-  /// bytes of which the first are the same.
+  /// 1 for a row that is not excluded, and 0 for one that is; nil where it takes a longer look, as for texts of more
+  /// than eight bytes of which the first are the same.
   @inlinable @inline(__always)
   func passesShort(_ row: UnsafeRawBufferPointer) -> Int? {
     let base = row.start
@@ -93,14 +93,14 @@ public struct TextEquality {
       guard let nested = inner.span(place.start, place.count) else { return nil }
       place = nested
     }
-    // The first eight bytes, if there are so many; those before a shorter text, which the row has at its head at least, are
-    // shifted away.
+    // The first eight bytes, if there are so many; those before a shorter text, which the row has at its head at least,
+    // are shifted away.
     let n = min(place.count, 8)
     let all = UInt64(littleEndian: (place.start + (n &- 8)).loadUnaligned(as: UInt64.self))
     let half = UInt64(truncatingIfNeeded: 32 &- 4 &* n)
     let bytes = (all &>> half) &>> half
-    // Other bytes can be the same text only if they are no plain ASCII. Where they are, texts that differ in them are not the
-    // same, whatever follows.
+    // Other bytes can be the same text only if they are no plain ASCII. Where they are, texts that differ in them are
+    // not the same, whatever follows.
     if bytes & 0x8080_8080_8080_8080 != 0 { return nil }
     let difference = (bytes ^ word) | UInt64(truncatingIfNeeded: place.count ^ text.count) | UInt64(place.isNull)
     if difference == 0, text.count <= 8 { return 1 }

@@ -11,8 +11,8 @@
 /// Growing adds chunks of 64 KiB, or of the length that it is made with, and never moves one, so it costs what it adds.
 /// Reads and writes cost the bytes they copy.
 ///
-/// Thread-safe to the degree of the lock it is made with: without one, one thread at a time may use it; with a lock of the host's
-/// ``StoreEnvironment``, any number.
+/// Thread-safe to the degree of the lock it is made with: without one, one thread at a time may use it; with a lock of
+/// the host's ``StoreEnvironment``, any number.
 ///
 /// Closing keeps the bytes, so that a store can be opened again on the same device; they go with the last reference.
 public final class MemoryDevice: StorageDevice, @unchecked Sendable {

@@ -1,8 +1,9 @@
 /// The storage seam: what the kernel asks of a file. The real file, memory, and the simulated, failing and counting
 /// disks of the tests stand behind it.
 ///
-/// Every method may be called from any thread; calls that change the device are made by one thread at a time, but for writes where
-/// ``allowsConcurrentWrites`` says so; reads and `sync` may run beside them. Throws only `StoreError.device` and `StoreError.deviceFull`.
+/// Every method may be called from any thread; calls that change the device are made by one thread at a time, but for
+/// writes where ``allowsConcurrentWrites`` says so; reads and `sync` may run beside them. Throws only
+/// `StoreError.device` and `StoreError.deviceFull`.
 public protocol StorageDevice: AnyObject, Sendable {
   /// The size in bytes.
   func size() throws(StoreError) -> UInt64
@@ -15,8 +16,8 @@ public protocol StorageDevice: AnyObject, Sendable {
   /// `sync` begun afterwards has returned; until then a power cut may keep any part of it.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError)
 
-  /// Begins to bring what was written from `offset` on to the medium, if it can be begun without waiting: a sync afterwards has less
-  /// to wait for. Nothing is durable by it. May do nothing.
+  /// Begins to bring what was written from `offset` on to the medium, if it can be begun without waiting: a sync
+  /// afterwards has less to wait for. Nothing is durable by it. May do nothing.
   func beginSync(at offset: UInt64, byteCount: Int)
 
   /// Makes everything written before the call durable, the size included.
@@ -40,12 +41,13 @@ public protocol StorageDevice: AnyObject, Sendable {
   /// Whether one thread at a time may use it, against the rule above: work is not divided among threads then.
   var isForOneThread: Bool { get }
 
-  /// Whether the device takes all of a medium, so that nothing is gained by making it shorter. The store makes it shorter
-  /// only when it is made anew.
+  /// Whether the device takes all of a medium, so that nothing is gained by making it shorter. The store makes it
+  /// shorter only when it is made anew.
   var isOfFixedSize: Bool { get }
 
-  /// Whether several threads may write at the same time, to ranges that have nothing in common, and beside a resize that has no part
-  /// in them: then a second one writes the pages that a first one makes, for which a third one reads. Otherwise only the caller's does.
+  /// Whether several threads may write at the same time, to ranges that have nothing in common, and beside a resize
+  /// that has no part in them: then a second one writes the pages that a first one makes, for which a third one reads.
+  /// Otherwise only the caller's does.
   var allowsConcurrentWrites: Bool { get }
 }
 

@@ -15,13 +15,13 @@ public protocol StoreEnvironment: AnyObject, Sendable {
   /// How many threads may run at the same time to good effect; 1 where there is only one.
   func processorCount() -> Int
 
-  /// Calls `work` with each number below `count`, each on a thread of its own, at the same time if the host can; returns when all
-  /// have returned. 0 is called on the calling thread. If there are no more threads to be had, others are called there behind
-  /// it.
+  /// Calls `work` with each number below `count`, each on a thread of its own, at the same time if the host can;
+  /// returns when all have returned. 0 is called on the calling thread. If there are no more threads to be had, others
+  /// are called there behind it.
   func runConcurrently(_ count: Int, _ work: @escaping @Sendable (Int) -> Void)
 
-  /// Lets other threads that are ready have the processor first: for work in the background, which would otherwise keep one that
-  /// a sync has just woken waiting for the rest of its share. Returns soon.
+  /// Lets other threads that are ready have the processor first: for work in the background, which would otherwise keep
+  /// one that a sync has just woken waiting for the rest of its share. Returns soon.
   func letOthersRun()
 
   /// Memory for `byteCount` bytes of any content, aligned to 128 at least, to be given back by
@@ -65,11 +65,12 @@ public protocol StoreLock: AnyObject, Sendable {
   func unlock()
   /// Gives the lock up, waits for ``wakeAll()``, and takes the lock again. May return early.
   func wait()
-  /// Wakes every thread in ``wait()``. Called with the lock held, or just after it was given up: then those who wake need not wait for
-  /// it.
+  /// Wakes every thread in ``wait()``. Called with the lock held, or just after it was given up: then those who wake
+  /// need not wait for it.
   func wakeAll()
-  /// As ``wait()``, but for ``wakeAllAside()``: for those who wait for something else than most do, and need not be woken for what the
-  /// others wait for. A lock that cannot tell them apart wakes all of them for either, as one does that has nothing else.
+  /// As ``wait()``, but for ``wakeAllAside()``: for those who wait for something else than most do, and need not be
+  /// woken for what the others wait for. A lock that cannot tell them apart wakes all of them for either, as one does
+  /// that has nothing else.
   func waitAside()
   /// Wakes every thread in ``waitAside()``, as ``wakeAll()`` does the others.
   func wakeAllAside()

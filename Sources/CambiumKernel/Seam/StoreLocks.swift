@@ -1,5 +1,5 @@
-// Locks between the processes that share a file. They are advisory, belong to one open file each, and lie on bytes beyond
-// any data:
+// Locks between the processes that share a file. They are advisory, belong to one open file each, and lie on bytes
+// beyond any data:
 //
 //     2^62         +1        +2       +3        +4         +5 ... +7       +8        + 2^20 + g
 //     +-----------+---------+--------+---------+----------+---------------+---------+--------------------------
@@ -26,8 +26,9 @@ public protocol StoreLocks: AnyObject, Sendable {
   /// Locks a range exclusively; waits for other owners.
   func waitForLock(_ range: Range<UInt64>) throws(StoreError)
 
-  /// Locks a range exclusively; waits for other owners, for so many milliseconds at most. Answers how many of them are left, nil if
-  /// the range could not be locked. A host without a clock may wait without end, as the one that every host has does.
+  /// Locks a range exclusively; waits for other owners, for so many milliseconds at most. Answers how many of them are
+  /// left, nil if the range could not be locked. A host without a clock may wait without end, as the one that every
+  /// host has does.
   func waitForLock(_ range: Range<UInt64>, atMost milliseconds: Int) throws(StoreError) -> Int?
 
   /// Gives up this owner's locks on a range.

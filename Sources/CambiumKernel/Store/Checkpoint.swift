@@ -1,5 +1,5 @@
-/// A checkpoint under way: the merge of a frozen delta (and of a large transaction's own changes) into the trees, and the
-/// publication of the result.
+/// A checkpoint under way: the merge of a frozen delta (and of a large transaction's own changes) into the trees, and
+/// the publication of the result.
 ///
 /// Phases, in order, each left only when its condition holds:
 /// 1. merging: tree after tree, then the tree of extents.
@@ -35,7 +35,8 @@ final class Checkpoint {
   let base: Generation
   let context: MergeContext
   let input: Input?
-  /// Whether what was committed since a retained commit is given up; see ``Store/beginWrite(restoring:keepsRetained:)``.
+  /// Whether what was committed since a retained commit is given up; see
+  /// ``Store/beginWrite(restoring:keepsRetained:)``.
   var restores: Bool { input?.transaction.restoring != nil }
   let plan: RelocationPlan
   /// Values that are written in another form on the way.

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// A commit that is kept although newer ones superseded it: the state before a migration, a running backup, time travel.
+/// A commit that is kept although newer ones superseded it: the state before a migration, a running backup, time
+/// travel.
 public struct RetainedCommit: Sendable, Equatable {
   /// Names it.
   public var id: UInt64
@@ -60,7 +61,8 @@ extension Store {
     return retained.filter { !hasLapsed($0) }.map { describe($0) }
   }
 
-  /// Whether the time of a retained commit has come, after which nobody is given it any more. What it holds is given up by the next checkpoint.
+  /// Whether the time of a retained commit has come, after which nobody is given it any more. What it holds is given up
+  /// by the next checkpoint.
   func hasLapsed(_ entry: RetainedEntry) -> Bool {
     entry.expires != 0
       && entry.expires + (isPlanted(.retainedLapsesLate) ? 1 : 0) <= UInt64(clamping: environment.nowMilliseconds())
@@ -92,7 +94,8 @@ extension Store {
 
   /// A view of a retained commit.
   ///
-  /// - Throws: ``StoreError/snapshotExpired`` when there is no such commit; ``StoreError/corrupt(place:offset:detail:)``.
+  /// - Throws: ``StoreError/snapshotExpired`` when there is no such commit;
+  ///   ``StoreError/corrupt(place:offset:detail:)``.
   public func snapshot(retained id: UInt64) throws(StoreError) -> Snapshot {
     if share == nil || !options.isReadOnly { return try pinnedSnapshot(retained: id) }
     // Others may let it go before its pin is locked, and use its room again: it has to be there behind that as well.

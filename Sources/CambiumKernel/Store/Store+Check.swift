@@ -44,8 +44,9 @@ extension Store {
   /// Walks everything that the newest checkpoint reaches, from the device rather than the cache: checksums, structure,
   /// order of keys, separators, entry counts at every level, the figures in the directory, the live bytes of every
   /// segment, that every large value is there and belongs to one entry, and that the next one has a number of its own.
-  /// Has the turn to write all the while, or, in a store that is open for reading only, keeps others of this process from catching up with what
-  /// other processes commit. What only retained commits reach is not looked at, nor the log, which was checked when it was read.
+  /// Has the turn to write all the while, or, in a store that is open for reading only, keeps others of this process
+  /// from catching up with what other processes commit. What only retained commits reach is not looked at, nor the log,
+  /// which was checked when it was read.
   ///
   /// - Throws: ``StoreError/closed`` and the like; damage is reported, not thrown.
   public func check() throws(StoreError) -> CheckReport {

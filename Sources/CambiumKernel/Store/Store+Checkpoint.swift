@@ -1,5 +1,5 @@
-// Checkpoints: begun when the log or the delta has grown enough, taken a few pages further by every commit, and published
-// by the rule of two syncs. See Checkpoint for the phases, and Specs for the argument.
+// Checkpoints: begun when the log or the delta has grown enough, taken a few pages further by every commit, and
+// published by the rule of two syncs. See Checkpoint for the phases, and Specs for the argument.
 
 extension Store {
   /// Takes everything committed so far into pages and publishes it. Returns when that is durable.
@@ -21,8 +21,8 @@ extension Store {
     }
   }
 
-  /// Does up to about `pages` pages' worth of pending work (a checkpoint that is due or under way). Answers whether more
-  /// is left. For hosts that want this done at idle time instead of by commits.
+  /// Does up to about `pages` pages' worth of pending work (a checkpoint that is due or under way). Answers whether
+  /// more is left. For hosts that want this done at idle time instead of by commits.
   @discardableResult
   public func maintain(pages: Int) throws(StoreError) -> Bool {
     try takeTurn()
@@ -45,8 +45,8 @@ extension Store {
     return checkpointUnderWay != nil
   }
 
-  /// Whether the newest superblock's directory lacks a commit. One that came to nothing, such as the making and dropping
-  /// of a tree, leaves no trace in the delta, and still has a number.
+  /// Whether the newest superblock's directory lacks a commit. One that came to nothing, such as the making and
+  /// dropping of a tree, leaves no trace in the delta, and still has a number.
   var hasUnpublishedCommits: Bool {
     if current.active.nodeCount > 0 || !current.active.trees.isEmpty { return true }
     guard let first = superblock.pieces.first?.firstSequence else { return false }
@@ -142,8 +142,8 @@ extension Store {
     checkpointUnderWay = checkpoint
   }
 
-  /// Takes the checkpoint under way to its end, syncs included. What values it has not converted so far stay as they are:
-  /// that need not be done while others wait.
+  /// Takes the checkpoint under way to its end, syncs included. What values it has not converted so far stay as they
+  /// are: that need not be done while others wait.
   func finishCheckpoint() throws(StoreError) {
     checkpointUnderWay?.conversion?.stop()
     while let checkpoint = checkpointUnderWay {

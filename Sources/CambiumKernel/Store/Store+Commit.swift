@@ -22,7 +22,8 @@ extension Store {
         nextTree = t.nextTree
         counters.commits += 1
         t.end()
-        // What a checkpoint meets does not concern this commit, which is in the log; the next checkpoint meets it again.
+        // What a checkpoint meets does not concern this commit, which is in the log; the next checkpoint meets it
+        // again.
         do throws(StoreError) { try advanceCheckpoint() } catch { noteMaintenanceFailure(error) }
         // No sync follows such a commit, so no other call would look at the file.
         let looksAtFile = counters.commits % Self.commitsBetweenFileLooks == 0 || space.loss != nil
@@ -221,8 +222,8 @@ extension Store {
     return units + (adding ? margin : 1)
   }
 
-  /// How much of what is frozen the checkpoint under way has written: that room need not be there a second time. What else it
-  /// writes is not counted, and taken for written first.
+  /// How much of what is frozen the checkpoint under way has written: that room need not be there a second time. What
+  /// else it writes is not counted, and taken for written first.
   private var bytesOfFrozenWritten: UInt64 {
     guard let checkpoint = checkpointUnderWay, checkpoint.conversion == nil, checkpoint.input == nil else { return 0 }
     return pageWriter.bytesAppended - min(pageWriter.bytesAppended, checkpoint.plan.bytes)

@@ -11,17 +11,18 @@ public struct CompactionProgress: Sendable {
 extension Store {
   /// Takes the compaction of the file a step further. Online: readers and writers go on between steps.
   ///
-  /// What is live is copied, and what it leaves is cut off at the end of the file. A store of no more than `budget` live
-  /// bytes is written anew as a whole. Of a larger one, the segments at the end, and those with dead bytes in them, are
-  /// emptied into free room before them; when that does not help any more, and a twentieth of the file or more is dead,
-  /// it is written anew stretch by stretch, 1 to 4 MiB a step. Then, or as soon as it is small enough, less than a
-  /// twentieth of the file is dead, or less than one unit (16 KiB) each for pages and for large values, which is more in
-  /// files of less than 656 KiB. Log is not counted.
+  /// What is live is copied, and what it leaves is cut off at the end of the file. A store of no more than `budget`
+  /// live bytes is written anew as a whole. Of a larger one, the segments at the end, and those with dead bytes in
+  /// them, are emptied into free room before them; when that does not help any more, and a twentieth of the file or
+  /// more is dead, it is written anew stretch by stretch, 1 to 4 MiB a step. Then, or as soon as it is small enough,
+  /// less than a twentieth of the file is dead, or less than one unit (16 KiB) each for pages and for large values,
+  /// which is more in files of less than 656 KiB. Log is not counted.
   ///
-  /// While a step writes a stretch anew, the file is longer by as much; when it returns, it is not. A view that is opened
-  /// meanwhile may hold that room until the view is gone and a checkpoint has been made. Nothing is written anew while an
-  /// open view or a retained commit holds what is there: then only what fits the free room is moved, and more may stay
-  /// dead. Call it until ``CompactionProgress/isFinished``, which comes whatever is held and committed meanwhile.
+  /// While a step writes a stretch anew, the file is longer by as much; when it returns, it is not. A view that is
+  /// opened meanwhile may hold that room until the view is gone and a checkpoint has been made. Nothing is written anew
+  /// while an open view or a retained commit holds what is there: then only what fits the free room is moved, and more
+  /// may stay dead. Call it until ``CompactionProgress/isFinished``, which comes whatever is held and committed
+  /// meanwhile.
   ///
   /// - Parameter budget: about how many bytes to move in this step; what is written anew is copied twice.
   public func compactStep(bytes budget: Int = 4 << 20) throws(StoreError) -> CompactionProgress {
@@ -62,7 +63,8 @@ extension Store {
   private func moveSomething(_ budget: UInt64) throws(StoreError) -> Bool {
     var moved = false
     for attempt in CompactionState.attempts where !moved {
-      // An attempt that did not fit has left a checkpoint that was given up: nothing may be planned before that is done.
+      // An attempt that did not fit has left a checkpoint that was given up: nothing may be planned before that is
+      // done.
       try settleCheckpoints()
       switch attempt {
       case .cutOff: moved = try cutOff()
@@ -83,8 +85,8 @@ extension Store {
   /// Where segments may go when the file is to end no later than now.
   var roomInFile: SegmentBounds { SegmentBounds(SegmentTable.firstUnit..<space.table.usedUnits) }
 
-  /// Copies what is live in `victims` to free room in `bounds`. Answers false, with nothing changed, if it does not fit or
-  /// there is nothing to do.
+  /// Copies what is live in `victims` to free room in `bounds`. Answers false, with nothing changed, if it does not fit
+  /// or there is nothing to do.
   func empty(_ victims: [Segment], into bounds: SegmentBounds) throws(StoreError) -> Bool {
     if victims.isEmpty { return false }
     try leaveSegments { s in victims.contains { $0.start == s.start } }

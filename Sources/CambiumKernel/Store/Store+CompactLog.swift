@@ -13,8 +13,8 @@ extension Store {
   /// Puts an empty log into free room between `units`. Answers false, with nothing changed, if there is none, or if the
   /// log is not empty.
   ///
-  /// The same steps as after a recovery: the new segments are durable before a superblock names them, and that is before
-  /// the old ones are used again. Nothing is appended in between.
+  /// The same steps as after a recovery: the new segments are durable before a superblock names them, and that is
+  /// before the old ones are used again. Nothing is appended in between.
   func moveLog(into units: Range<UInt32>) throws(StoreError) -> Bool {
     guard checkpointUnderWay == nil, current.frozen == nil, current.active.nodeCount == 0,
       current.active.trees.isEmpty, superblock.pieces.count == 1,

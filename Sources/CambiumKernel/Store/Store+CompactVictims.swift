@@ -32,8 +32,8 @@ extension Store {
     return units > needed(pages) + needed(values)
   }
 
-  /// The segments to be emptied next: the last ones of the file, as far as there is room before them, and those with the
-  /// least live in them, as many as fit `eighths` of the free room.
+  /// The segments to be emptied next: the last ones of the file, as far as there is room before them, and those with
+  /// the least live in them, as many as fit `eighths` of the free room.
   func compactionVictims(_ budget: UInt64, filling eighths: UInt64) -> [Segment] {
     var free: UInt64 = 0
     var from = SegmentTable.firstUnit

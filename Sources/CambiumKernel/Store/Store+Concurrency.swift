@@ -1,7 +1,8 @@
 import Synchronization
 
 extension Store {
-  /// How many threads the work of one call may be divided among. It is asked once: who keeps something for each thread counts on it.
+  /// How many threads the work of one call may be divided among. It is asked once: who keeps something for each thread
+  /// counts on it.
   static func threadCount(
     _ device: any StorageDevice, _ environment: any StoreEnvironment, _ options: StoreOptions
   ) -> Int {
@@ -14,9 +15,9 @@ extension Store {
     #endif
   }
 
-  /// Calls `work` with each number below `count`, several at a time on threads of the host's, in order where there is one
-  /// thread; ends when all have ended. After an error no further ones begin. `work` is told as well which thread it is on,
-  /// less than ``threadCount``: what is kept for a thread is used by one call at a time.
+  /// Calls `work` with each number below `count`, several at a time on threads of the host's, in order where there is
+  /// one thread; ends when all have ended. After an error no further ones begin. `work` is told as well which thread it
+  /// is on, less than ``threadCount``: what is kept for a thread is used by one call at a time.
   ///
   /// - Throws: of the errors that `work` threw the one with the lowest number.
   public func concurrently<Failure: Error>(
@@ -38,9 +39,9 @@ extension Store {
 }
 
 extension Store {
-  /// Has `make` called with each number below `count`, several at a time on threads of the host's, and `use` with what it made, in
-  /// the order of the numbers and on the calling thread, which makes some itself where nothing is there to be used. Made are no
-  /// more than a few ahead. After an error no further ones begin.
+  /// Has `make` called with each number below `count`, several at a time on threads of the host's, and `use` with what
+  /// it made, in the order of the numbers and on the calling thread, which makes some itself where nothing is there to
+  /// be used. Made are no more than a few ahead. After an error no further ones begin.
   ///
   /// What `use` is done with is handed to `make` again, so that memory need not be had anew.
   ///
@@ -62,7 +63,8 @@ extension Store {
       return
     }
     let line = AssemblyLine<Made, Failure>(count, ahead: threads + 2, environment.makeLock())
-    // Called on the calling thread alone. It escapes, as far as anybody knows: who has a thread may hold what it did for a while.
+    // Called on the calling thread alone. It escapes, as far as anybody knows: who has a thread may hold what it did
+    // for a while.
     nonisolated(unsafe) let use = use
     environment.runConcurrently(threads) { (thread) in
       while let step = line.next(mayUse: thread == 0) {

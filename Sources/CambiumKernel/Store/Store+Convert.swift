@@ -1,26 +1,28 @@
-// Values in another form: a checkpoint that is taken further by who asked for it, a few pages a turn, so that others may
-// write in between, and wait for syncs hardly more than they would anyhow.
+// Values in another form: a checkpoint that is taken further by who asked for it, a few pages a turn, so that others
+// may write in between, and wait for syncs hardly more than they would anyhow.
 
 extension Store {
-  /// Pages that are read or written until it is looked whether somebody waits for the turn; and where nobody else has had it lately.
+  /// Pages that are read or written until it is looked whether somebody waits for the turn; and where nobody else has
+  /// had it lately.
   private static let (pagesAtOnce, pagesAtOnceAlone) = (4, 16)
   /// How often so many, before the turn is given up although nobody waits for it.
   private static let (timesATurn, timesATurnAlone) = (2, 4)
   /// After so many turns between which nobody else had one, a conversion is alone.
   static let turnsUntilAlone = 256
 
-  /// Converts values by a checkpoint, and returns when it is durable. Others read and write meanwhile: who waits for the turn
-  /// to write waits for a few pages, and, if the file is shared, for the sync behind the superblock.
+  /// Converts values by a checkpoint, and returns when it is durable. Others read and write meanwhile: who waits for
+  /// the turn to write waits for a few pages, and, if the file is shared, for the sync behind the superblock.
   ///
-  /// Answers nil if it came to nothing, since there was nothing to be done, another process has the store open for writing, or
-  /// the checkpoint was given up for something else. Then nothing was changed; it may be tried again, or be done by commits.
+  /// Answers nil if it came to nothing, since there was nothing to be done, another process has the store open for
+  /// writing, or the checkpoint was given up for something else. Then nothing was changed; it may be tried again, or be
+  /// done by commits.
   ///
   /// If the checkpoint was needed at once meanwhile, as for a large transaction, the conversion ends early: see
   /// ``ValueConversion/next``.
   ///
-  /// - Parameter conversion: Called with the turn when the checkpoint is about to begin: what is to be done, if anything. What is
-  ///   looked up in the transaction, which is rolled back, holds until then; what is committed afterwards has to go together
-  ///   with both forms.
+  /// - Parameter conversion: Called with the turn when the checkpoint is about to begin: what is to be done, if
+  ///   anything. What is looked up in the transaction, which is rolled back, holds until then; what is committed
+  ///   afterwards has to go together with both forms.
   /// - Throws: As ``checkpoint()``; what the conversion throws, and then nothing was changed.
   public func convert(
     _ conversion: (WriteTransaction) -> ValueConversion?

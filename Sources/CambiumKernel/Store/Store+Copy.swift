@@ -1,11 +1,11 @@
-// Copying a store while others write to it. A retained commit stays where it is in the file as long as it is retained, so its
-// segments are copied as they lie, without a turn being held:
+// Copying a store while others write to it. A retained commit stays where it is in the file as long as it is retained,
+// so its segments are copied as they lie, without a turn being held:
 //
 //   the directory of the retained commit -> its segments, byte by byte, to the same places -> is it still retained?
 //   -> a log, a new directory and a superblock, as when a store is made -> synced, cleanly closed
 //
-// Pages refer to each other by their places and by checksums that are seeded with the store's UUID, which the copy keeps:
-// nothing has to be read as what it is.
+// Pages refer to each other by their places and by checksums that are seeded with the store's UUID, which the copy
+// keeps: nothing has to be read as what it is.
 
 extension Store {
   /// How far a copy has come.
@@ -16,18 +16,19 @@ extension Store {
     public var totalBytes: UInt64
   }
 
-  /// Makes `target`, whose content is overwritten, a store of its own with exactly the state of a retained commit and with the
-  /// same UUID, cleanly closed. Others read and write meanwhile; the turn to write is held for a moment at both ends. What
-  /// else is retained is not copied, and neither is room that the commit does not use: where the file system knows holes, the
-  /// copy has them.
+  /// Makes `target`, whose content is overwritten, a store of its own with exactly the state of a retained commit and
+  /// with the same UUID, cleanly closed. Others read and write meanwhile; the turn to write is held for a moment at
+  /// both ends. What else is retained is not copied, and neither is room that the commit does not use: where the file
+  /// system knows holes, the copy has them.
   ///
   /// - Parameters:
   ///   - id: The retained commit.
   ///   - target: The device, which stays open and is the caller's.
-  ///   - progress: Called after each 4 MiB or so, and when everything is copied; the copy ends without a result if it answers false.
+  ///   - progress: Called after each 4 MiB or so, and when everything is copied; the copy ends without a result if it
+  ///     answers false.
   /// - Returns: Whether the copy is whole.
-  /// - Throws: ``StoreError/snapshotExpired`` if there is no such retained commit, or it lapsed while it was copied; what
-  ///   either device throws.
+  /// - Throws: ``StoreError/snapshotExpired`` if there is no such retained commit, or it lapsed while it was copied;
+  ///   what either device throws.
   public func copy(
     retained id: UInt64, to target: any StorageDevice, progress: (CopyProgress) -> Bool = { _ in true }
   ) throws(StoreError) -> Bool {

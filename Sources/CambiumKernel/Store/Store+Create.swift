@@ -1,8 +1,9 @@
 extension Store {
   /// Makes a new, empty store on `device`, whose content is overwritten, and opens it. It is durable when this returns.
   ///
-  /// - Throws: ``StoreError/misuse(_:)`` for a page size that is not a power of two from 4,096 to 65,536, and for a device
-  ///   that other processes may have open; ``StoreError/tooLittleMemory(_:neededBytes:)``; what the device throws.
+  /// - Throws: ``StoreError/misuse(_:)`` for a page size that is not a power of two from 4,096 to 65,536, and for a
+  ///   device that other processes may have open; ``StoreError/tooLittleMemory(_:neededBytes:)``; what the device
+  ///   throws.
   public static func create(
     on device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> Store {
@@ -47,8 +48,8 @@ extension Store {
     return store
   }
 
-  /// Makes a new, empty store on `device`, cleanly closed, and leaves the device open: what a file is filled with before
-  /// it gets its name.
+  /// Makes a new, empty store on `device`, cleanly closed, and leaves the device open: what a file is filled with
+  /// before it gets its name.
   ///
   /// - Throws: As ``create(on:environment:options:)``.
   public static func format(

@@ -100,7 +100,8 @@ extension Store {
     if used < 8 { return }
     var coming = reserveEstimate
     coming.published()
-    // What becomes free by the publication. If a view still needs some of it, a commit makes the rest of its room itself.
+    // What becomes free by the publication. If a view still needs some of it, a commit makes the rest of its room
+    // itself.
     var freed: UInt64 = 0
     for s in space.table.segments where s.kind != .log && s.dead == c.publication { freed += UInt64(s.units) }
     // Something more for what such a commit changes.

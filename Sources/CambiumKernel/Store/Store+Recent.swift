@@ -2,9 +2,9 @@ import Synchronization
 
 /// The snapshot that was handed out last, kept for who asks next.
 ///
-/// To take a snapshot and to give it up takes a lock twice, and memory for it; applications that read one row in a view of its own
-/// pay that for each row. As long as nothing was committed they may have the same one. It lies in one word that is taken out and put
-/// back whole, so that nobody waits: who finds the word empty takes a snapshot of their own.
+/// To take a snapshot and to give it up takes a lock twice, and memory for it; applications that read one row in a view
+/// of its own pay that for each row. As long as nothing was committed they may have the same one. It lies in one word
+/// that is taken out and put back whole, so that nobody waits: who finds the word empty takes a snapshot of their own.
 ///
 /// The snapshot in the word holds its generation, as every view does, and the store. ``Store/ownPins()`` gives the
 /// snapshot up before it looks what views hold. So does the store when it is closed, and the caller of
@@ -68,11 +68,11 @@ final class RecentSnapshot: Sendable {
 }
 
 extension Store {
-  /// A view of the newest visible commit, as ``snapshot()``, but perhaps one that others have as well. O(1); waits for nothing as
-  /// long as nothing is committed.
+  /// A view of the newest visible commit, as ``snapshot()``, but perhaps one that others have as well. O(1); waits for
+  /// nothing as long as nothing is committed.
   ///
-  /// Who calls this has to call ``giveUpRecentSnapshot()`` before letting go of the store: the store keeps the snapshot, and the
-  /// snapshot the store.
+  /// Who calls this has to call ``giveUpRecentSnapshot()`` before letting go of the store: the store keeps the
+  /// snapshot, and the snapshot the store.
   ///
   /// - Throws: As ``snapshot()``.
   public func recentSnapshot() throws(StoreError) -> Snapshot {

@@ -6,12 +6,13 @@ import Synchronization
 extension Store {
   /// Waits for the turn to write and begins a transaction that sees a retained commit in place of the newest one.
   /// Committing it makes the retained state, with what the transaction changes, the newest: what was committed since is
-  /// given up, and can be read through snapshots only that were taken before. Sequences, identifiers of trees and those of
-  /// large values go on; they are never used twice. The commit is made by a checkpoint, whatever is changed.
+  /// given up, and can be read through snapshots only that were taken before. Sequences, identifiers of trees and those
+  /// of large values go on; they are never used twice. The commit is made by a checkpoint, whatever is changed.
   ///
   /// Nothing is copied, and no row is read: O(segments of the file), whatever was committed since.
   ///
-  /// - Parameter keepsRetained: Whether the commit stays retained; it is released with the commit of the transaction if not.
+  /// - Parameter keepsRetained: Whether the commit stays retained; it is released with the commit of the transaction if
+  ///   not.
   /// - Throws: ``StoreError/snapshotExpired`` if there is no such retained commit; what ``beginWrite()`` throws; what
   ///   reading the retained directory throws.
   public func beginWrite(restoring id: UInt64, keepsRetained: Bool = false) throws(StoreError) -> WriteTransaction {
@@ -60,9 +61,9 @@ extension Store {
     try finishCheckpoint()
   }
 
-  /// The segments as they are, with what is live in them counted as of a retained commit, whose directory lies in `pages`.
-  /// Everything that it reaches still lies in a segment, since that is what retaining means; of what came later nothing is
-  /// live.
+  /// The segments as they are, with what is live in them counted as of a retained commit, whose directory lies in
+  /// `pages`. Everything that it reaches still lies in a segment, since that is what retaining means; of what came
+  /// later nothing is live.
   private func restoredTable(_ directory: Directory, _ pages: [PageRef]) throws(StoreError) -> SegmentTable {
     var table = space.table
     for i in table.segments.indices where table[i].kind != .log && !isPlanted(.restoreKeepsNewerCounts) {
@@ -103,8 +104,8 @@ extension Store {
     return table
   }
 
-  /// Begins the checkpoint that commits a transaction which goes back to a retained commit. The deltas, frozen or not, and
-  /// the log so far are given up with what they hold.
+  /// Begins the checkpoint that commits a transaction which goes back to a retained commit. The deltas, frozen or not,
+  /// and the log so far are given up with what they hold.
   func beginRestoring(_ t: WriteTransaction) throws(StoreError) {
     guard let context = t.context, let saved = t.savedTable else { throw .misuse("the transaction has ended") }
     lock.lock()
@@ -146,8 +147,8 @@ extension WriteTransaction {
       suspensions: core.suspensions.load(ordering: .relaxed))
   }
 
-  /// Retains the commit that the transaction builds on, before the transaction changes anything: exactly that one, since
-  /// nobody else commits meanwhile. Durable when this returns, whatever becomes of the transaction.
+  /// Retains the commit that the transaction builds on, before the transaction changes anything: exactly that one,
+  /// since nobody else commits meanwhile. Durable when this returns, whatever becomes of the transaction.
   ///
   /// - Throws: As ``Store/retain(reason:expires:limitBytes:)``; ``StoreError/misuse(_:)`` if something was changed.
   public func retainBase(

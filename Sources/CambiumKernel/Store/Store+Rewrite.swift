@@ -14,11 +14,11 @@ extension Store {
   /// The most live bytes of a stretch, and the least that is asked for: each leaves a few pages above it dead.
   private static var stretchBytes: ClosedRange<UInt64> { 1 << 20...4 << 20 }
 
-  /// Whether a compaction is to write everything anew: at once, if all that is live is no more than `budget`; or, without
-  /// one, now that moving single segments has come to its end.
+  /// Whether a compaction is to write everything anew: at once, if all that is live is no more than `budget`; or,
+  /// without one, now that moving single segments has come to its end.
   ///
-  /// Moving things about in small holes ends with holes that nothing fits, and in a small file those are a large part of
-  /// it. With an empty room to begin with, only the last unit of each kind of segment is not full.
+  /// Moving things about in small holes ends with holes that nothing fits, and in a small file those are a large part
+  /// of it. With an empty room to begin with, only the last unit of each kind of segment is not full.
   func mayRewrite(atOnce budget: UInt64?) -> Bool {
     guard compaction.mayRewrite, !isAnythingHeld else { return false }
     let sizes = LiveSizes(space.table.segments)

@@ -1,6 +1,6 @@
-// How long the file may be: twice what is reached, the log, and a constant. Checkpoints keep the dead part of segments small
-// (`planRelocation`); here the file is brought down where it has become longer than what is in it asks for, as after a transaction
-// that deleted most of it, or wrote it anew, and so left its free room in front of what is live.
+// How long the file may be: twice what is reached, the log, and a constant. Checkpoints keep the dead part of segments
+// small (`planRelocation`); here the file is brought down where it has become longer than what is in it asks for, as
+// after a transaction that deleted most of it, or wrote it anew, and so left its free room in front of what is live.
 
 extension Store {
   /// Steps in a row that may leave the file as long as it was.
@@ -43,8 +43,8 @@ extension Store {
     if isPlanted(.roomDebtForgotten) { owesRoom = false }
   }
 
-  /// Brings the file down to its bound, step by step, others having the turn in between. What it meets does not concern who calls
-  /// it: what is committed is committed, and the next ones try again.
+  /// Brings the file down to its bound, step by step, others having the turn in between. What it meets does not concern
+  /// who calls it: what is committed is committed, and the next ones try again.
   func settleRoom() {
     var fruitless = 0
     while fruitless < Self.patience {
@@ -69,8 +69,8 @@ extension Store {
     }
   }
 
-  /// Moves what lies at the end of the file into free room before it, if the file is too long; answers whether another step is worth
-  /// while. With the turn.
+  /// Moves what lies at the end of the file into free room before it, if the file is too long; answers whether another
+  /// step is worth while. With the turn.
   private func roomStep(budget: UInt64? = nil) throws(StoreError) -> Bool {
     try releaseDeadSegments()
     guard isFileTooLong else { return false }
@@ -87,9 +87,9 @@ extension Store {
     return moved && isFileTooLong
   }
 
-  /// Takes what commits owe a step further: at once where little is committed that is not in pages yet, since the log can be moved
-  /// then; else what it answers is for a checkpoint to move, a few pages with every commit. Nil if there is nothing for one to do.
-  /// With the turn, and no checkpoint under way.
+  /// Takes what commits owe a step further: at once where little is committed that is not in pages yet, since the log
+  /// can be moved then; else what it answers is for a checkpoint to move, a few pages with every commit. Nil if there
+  /// is nothing for one to do. With the turn, and no checkpoint under way.
   func planForRoom() throws(StoreError) -> RelocationPlan? {
     roomLooks &+= 1
     guard owesRoom, roomLooks % Self.commitsBetweenLooks == 0 else { return nil }

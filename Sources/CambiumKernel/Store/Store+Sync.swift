@@ -17,8 +17,8 @@ extension Store {
     lock.unlock()
   }
 
-  /// Waits for something that happens while a sync is on its way, or runs one; called and left with the lock held. On failure
-  /// the lock is given up.
+  /// Waits for something that happens while a sync is on its way, or runs one; called and left with the lock held. On
+  /// failure the lock is given up.
   ///
   /// - Parameter gathers: Whether one that is run may wait for others that are about to commit: not with the turn.
   private func waitForSyncLocked(gathers: Bool) throws(StoreError) {
@@ -34,9 +34,9 @@ extension Store {
     try syncLocked()
   }
 
-  /// Lets those who waited for the sync before commit once more, so that one sync is for all of them: they were woken by its end, and
-  /// would all wait twice as long if half of them came just behind the beginning of this one. Called and left with the lock held, which is
-  /// given up meanwhile.
+  /// Lets those who waited for the sync before commit once more, so that one sync is for all of them: they were woken
+  /// by its end, and would all wait twice as long if half of them came just behind the beginning of this one. Called
+  /// and left with the lock held, which is given up meanwhile.
   ///
   /// Who commits alone waits for nobody. The others are given up when none of them has come for a while.
   private func gatherLocked() {
@@ -56,8 +56,8 @@ extension Store {
   /// More are not waited for: by then a sync costs each of them little.
   private static let mostExpected: UInt64 = 64
 
-  /// Runs one sync, which ``isSyncing`` tells of already; called and left with the lock held, which is given up meanwhile. On failure
-  /// the store is poisoned and the lock given up.
+  /// Runs one sync, which ``isSyncing`` tells of already; called and left with the lock held, which is given up
+  /// meanwhile. On failure the store is poisoned and the lock given up.
   private func syncLocked() throws(StoreError) {
     syncsStarted += 1
     let ticket = syncsStarted

@@ -54,15 +54,16 @@ public final class Store: @unchecked Sendable {
   var turnWaiters = 0
   /// How often the turn was taken.
   var turnsTaken: UInt64 = 0
-  /// How many turns conversions have had since anybody else had one between them, as far as that matters: until somebody has, they
-  /// are alone. With the turn.
+  /// How many turns conversions have had since anybody else had one between them, as far as that matters: until
+  /// somebody has, they are alone. With the turn.
   var turnsAlone = Store.turnsUntilAlone
   @exclusivity(unchecked) var pins = PinCounts()
   var snapshotCounter = 0
   /// Not guarded.
   let recent = RecentSnapshot()
 
-  // Belongs to the turn. Exclusive access to what every commit touches is not checked at run time: who has the turn is alone.
+  // Belongs to the turn. Exclusive access to what every commit touches is not checked at run time: who has the turn is
+  // alone.
   let space: FileSpace
   let pageWriter: SegmentWriter
   let valueWriter: SegmentWriter
@@ -193,8 +194,8 @@ public final class Store: @unchecked Sendable {
   /// If the file is shared with other processes, this looks whether they have committed anything (one small read), and
   /// takes that in: O(what they have committed), and a sync.
   ///
-  /// - Throws: ``StoreError/closed``. If the file is shared, also ``StoreError/suspended``, ``StoreError/forked``, and what
-  ///   reading throws.
+  /// - Throws: ``StoreError/closed``. If the file is shared, also ``StoreError/suspended``, ``StoreError/forked``, and
+  ///   what reading throws.
   public func snapshot() throws(StoreError) -> Snapshot {
     if let share { return try sharedSnapshot(share) }
     lock.lock()
@@ -206,7 +207,8 @@ public final class Store: @unchecked Sendable {
       core: self, generation: current, upTo: visibleSequence, hint: snapshotCounter, suspensions: 0, moment: recent.now)
   }
 
-  /// How many views were begun so far, transactions aside; those that are begun later are counted, whatever was handed out before.
+  /// How many views were begun so far, transactions aside; those that are begun later are counted, whatever was handed
+  /// out before.
   var viewsBegun: Int {
     lock.lock()
     defer { lock.unlock() }
@@ -272,9 +274,10 @@ public final class Store: @unchecked Sendable {
     }
   }
 
-  /// Lets one of those go first who wait for the turn to write, if anybody of this process does: for work in the background,
-  /// which would otherwise take the turn again before a thread that waits for it has woken up. Those who wait for a sync, and
-  /// would write next, have the processor first; and what the cache takes of memory next is made ready while nobody waits for it.
+  /// Lets one of those go first who wait for the turn to write, if anybody of this process does: for work in the
+  /// background, which would otherwise take the turn again before a thread that waits for it has woken up. Those who
+  /// wait for a sync, and would write next, have the processor first; and what the cache takes of memory next is made
+  /// ready while nobody waits for it.
   public func letOthersWrite() {
     cache.prepareMemory()
     environment.letOthersRun()
@@ -284,8 +287,8 @@ public final class Store: @unchecked Sendable {
     lock.unlock()
   }
 
-  /// - Parameter comesBack: Whether the caller takes the turn again, whatever happens: then other processes have it meanwhile if one waits
-  ///   in the queue, and after ``StoreShare/mostHandovers`` turns.
+  /// - Parameter comesBack: Whether the caller takes the turn again, whatever happens: then other processes have it
+  ///   meanwhile if one waits in the queue, and after ``StoreShare/mostHandovers`` turns.
   func endTurn(comesBack: Bool = false) {
     leaveSharedTurn(comesBack: comesBack)
     lock.lock()
@@ -325,8 +328,8 @@ public final class Store: @unchecked Sendable {
     try waitDurable(newest)
   }
 
-  /// Makes all commits so far visible to the views that are opened from then on: waits for their sync, if they need one for
-  /// that and it has not returned yet. For who was told no because of a commit, and wants to look at it.
+  /// Makes all commits so far visible to the views that are opened from then on: waits for their sync, if they need one
+  /// for that and it has not returned yet. For who was told no because of a commit, and wants to look at it.
   ///
   /// - Throws: as ``makeDurable()``.
   public func makeVisible() throws(StoreError) {

@@ -20,7 +20,8 @@ public enum Durability: UInt8, Sendable {
 /// - twice ``deltaBytes``: the changes of a checkpoint under way, and those that come meanwhile;
 /// - two buffers of ``bufferBytes`` or a page each, while a checkpoint writes, and one while the store is opened;
 /// - during a checkpoint, about nine pages, and one more for each level of the tree that it merges;
-/// - a record of up to four times ``maxRecordBytes`` while a transaction commits, whose own changes come on top of that.
+/// - a record of up to four times ``maxRecordBytes`` while a transaction commits, whose own changes come on top of
+///   that.
 ///
 /// ``small`` has values for a device with little memory.
 public struct StoreOptions: Sendable {
@@ -32,10 +33,10 @@ public struct StoreOptions: Sendable {
   /// Memory for changes that no checkpoint has taken in yet, in bytes: a checkpoint begins when it is reached. A
   /// transaction whose own changes reach it goes on in pages.
   public var deltaBytes = 64 << 20
-  /// The length of a buffer, in bytes, at least 1,024; no more than 1 MiB is used. Pages and large values go through it on
-  /// their way to the device, the log while the store is opened, and pages that a scan reads ahead. Buffers exist while
-  /// they are used. A shorter one takes more calls of the device. Where a page or a log record is longer, the buffer for
-  /// it is as long.
+  /// The length of a buffer, in bytes, at least 1,024; no more than 1 MiB is used. Pages and large values go through it
+  /// on their way to the device, the log while the store is opened, and pages that a scan reads ahead. Buffers exist
+  /// while they are used. A shorter one takes more calls of the device. Where a page or a log record is longer, the
+  /// buffer for it is as long.
   public var bufferBytes = 64 << 10
   /// Length of log, in bytes, at which a checkpoint begins. Opening after a crash reads at most about twice as much.
   public var logBytes = 16 << 20
@@ -48,13 +49,15 @@ public struct StoreOptions: Sendable {
   public var spareBytes = 1 << 20
   /// See ``Durability``.
   public var durability = Durability.full
-  /// How many threads one call may use at a time, the caller's included: going through a large table, building an index,
-  /// writing all rows anew. 0 for as many as the host has processors; with 1 everything is done on the caller's. Small work is
-  /// in any case. Unless it is 1, the pages of a large transaction are made and written with the help of two threads more.
+  /// How many threads one call may use at a time, the caller's included: going through a large table, building an
+  /// index, writing all rows anew. 0 for as many as the host has processors; with 1 everything is done on the caller's.
+  /// Small work is in any case. Unless it is 1, the pages of a large transaction are made and written with the help of
+  /// two threads more.
   public var maximumThreads = 0
-  /// How many milliseconds are waited for the turn to write while another process has it, and when the store is opened; 0, the
-  /// default, for as long as it takes. When they are over, the call ends with ``StoreError/busy``, and nothing has happened. With a limit the
-  /// lock is asked for again and again, up to 25 ms apart, so that writers in turn wait longer for each other.
+  /// How many milliseconds are waited for the turn to write while another process has it, and when the store is opened;
+  /// 0, the default, for as long as it takes. When they are over, the call ends with ``StoreError/busy``, and nothing
+  /// has happened. With a limit the lock is asked for again and again, up to 25 ms apart, so that writers in turn wait
+  /// longer for each other.
   public var turnTimeoutMilliseconds = 0
   /// Whether nothing may be written, recovery included.
   public var isReadOnly = false
@@ -97,7 +100,8 @@ public struct StoreOptions: Sendable {
   /// The length that buffers have.
   var bufferLength: Int { min(bufferBytes, 1 << 20) }
 
-  /// So much memory at a time is asked for changes, at most, unless a change is longer: an eighth of what they may take.
+  /// So much memory at a time is asked for changes, at most, unless a change is longer: an eighth of what they may
+  /// take.
   var largestDeltaChunk: Int { max(1024, min(Arena.usualLargest, deltaBytes / 8)) }
 
   /// So many changes of the log are gathered when the store is opened, at most, before they are put in order.

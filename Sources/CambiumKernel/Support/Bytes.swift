@@ -70,7 +70,8 @@ extension UnsafeMutableRawPointer {
 }
 
 extension String {
-  /// A text of UTF-8 that is well-formed; what is not is repaired. Short ones, which a string keeps within itself, are not gone through once more.
+  /// A text of UTF-8 that is well-formed; what is not is repaired. Short ones, which a string keeps within itself, are
+  /// not gone through once more.
   @inline(__always)
   init(wellFormed utf8: UnsafeRawBufferPointer) {
     guard utf8.count <= 15, let from = utf8.baseAddress else {

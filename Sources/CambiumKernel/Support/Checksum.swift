@@ -10,7 +10,8 @@
 ///     result      = fold(s0^k2, count^k3)
 ///
 /// `w` are little-endian 64-bit words; k0...k3 are the first 64 bits of the fractional parts of the square roots of 2,
-/// 3, 5 and 7, k0 with its lowest bit set. Measured at 20 GB/s and more; a table-driven CRC-32C in plain Swift reaches 2 to 4.
+/// 3, 5 and 7, k0 with its lowest bit set. Measured at 20 GB/s and more; a table-driven CRC-32C in plain Swift reaches
+/// 2 to 4.
 public enum Checksum {
   @usableFromInline static let k0: UInt64 = 0x6A09_E667_F3BC_C909
   @usableFromInline static let k1: UInt64 = 0xBB67_AE85_84CA_A73B

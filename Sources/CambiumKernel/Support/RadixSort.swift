@@ -10,8 +10,8 @@ enum RadixSort {
   /// Below this, comparing is faster.
   private static let least = 256
 
-  /// Sorts the first `count`; answers where they are then. Of the memory given and that which it allocates, both for `capacity` of them, it
-  /// frees the other one.
+  /// Sorts the first `count`; answers where they are then. Of the memory given and that which it allocates, both for
+  /// `capacity` of them, it frees the other one.
   static func sort<T: RadixSorted>(
     _ changes: UnsafeMutablePointer<T>, _ count: Int, _ capacity: Int
   ) -> UnsafeMutablePointer<T> {

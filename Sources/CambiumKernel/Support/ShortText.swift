@@ -1,8 +1,9 @@
 /// Makes strings of up to 15 ASCII characters from the two words that such a string is.
 ///
-/// Most texts in rows are that short, and a string keeps them within itself. The standard library's ways to one copy the bytes
-/// and look through them once more, 90 to 160 instructions; the words alone are 20. How they look is not promised to anybody. So it is
-/// found out from strings that the library made: where one looks otherwise, all go the library's way.
+/// Most texts in rows are that short, and a string keeps them within itself. The standard library's ways to one copy
+/// the bytes and look through them once more, 90 to 160 instructions; the words alone are 20. How they look is not
+/// promised to anybody. So it is found out from strings that the library made: where one looks otherwise, all go the
+/// library's way.
 enum ShortText {
   #if _pointerBitWidth(_64) && _endian(little)
     /// Whether strings look as they are taken to.

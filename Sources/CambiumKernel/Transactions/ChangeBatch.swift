@@ -1,8 +1,8 @@
 /// Keys to be put (without a value) or deleted, gathered in any order, and then made in the order of the keys: for
 /// indexes.
 ///
-/// Made one by one, the keys of a large transaction would touch every page of a tree again and again; sorted, they touch
-/// each once, and many go straight into pages (``WriteTransaction/apply(_:to:)-(ChangeBatch,_)``).
+/// Made one by one, the keys of a large transaction would touch every page of a tree again and again; sorted, they
+/// touch each once, and many go straight into pages (``WriteTransaction/apply(_:to:)-(ChangeBatch,_)``).
 ///
 /// One thread at a time uses it. A change takes 16 bytes and those of its key.
 public final class ChangeBatch {
@@ -72,8 +72,8 @@ public final class ChangeBatch {
   /// Answers how many bytes it takes; nil, having added nothing, if it cannot be held: the key is longer than any page
   /// takes, `mark` is above 32,767, or the batch has 4 GiB of keys.
   ///
-  /// - Parameter isNew: whether the caller knows that the tree does not have the key, and no change before this one is of it. Of
-  ///   a batch of nothing else the keys are not looked for.
+  /// - Parameter isNew: whether the caller knows that the tree does not have the key, and no change before this one is
+  ///   of it. Of a batch of nothing else the keys are not looked for.
   @inline(__always)
   public func add(_ key: [UInt8], isPut: Bool, mark: UInt16 = 0, flag: Bool = false, isNew: Bool = false) -> Int? {
     key.withUnsafeBytes { add($0, isPut: isPut, mark: mark, flag: flag, isNew: isNew) }
@@ -156,8 +156,8 @@ public final class ChangeBatch {
     if moved > count / 8, count >= Self.leastToOrder { bringKeysInOrder() }
   }
 
-  /// Sorts some by what comes behind their heads, and those of one key by their age. Adds to `moved` how many were not in
-  /// order, and tells whether any has the same key as another.
+  /// Sorts some by what comes behind their heads, and those of one key by their age. Adds to `moved` how many were not
+  /// in order, and tells whether any has the same key as another.
   private func sort(_ range: Range<Int>, _ moved: inout Int, _ anySuperseded: inout Bool) {
     // Rows come in their order as a rule, and equal values with them.
     var isInOrder = true
@@ -211,9 +211,9 @@ public final class ChangeBatch {
     byteCount = used
   }
 
-  /// Takes the changes of other batches over, in order, into this one, which must be empty: of the changes of one key those of
-  /// the later batch count. The others are sorted by it, and otherwise stay. Answers false, having taken nothing, if this one is
-  /// not empty, or for more than 4 GiB of keys. O(n) for a few batches that are sorted.
+  /// Takes the changes of other batches over, in order, into this one, which must be empty: of the changes of one key
+  /// those of the later batch count. The others are sorted by it, and otherwise stay. Answers false, having taken
+  /// nothing, if this one is not empty, or for more than 4 GiB of keys. O(n) for a few batches that are sorted.
   public func merge(_ others: [ChangeBatch]) -> Bool {
     var (all, bytesOfAll) = (0, 0)
     for other in others {
@@ -270,8 +270,8 @@ public final class ChangeBatch {
   /// The change at a place of the present order.
   subscript(_ i: Int) -> Change { changes[i] }
 
-  /// The key of the change at a place of the present order, which is not before the first nor behind the last: good until the
-  /// batch is changed.
+  /// The key of the change at a place of the present order, which is not before the first nor behind the last: good
+  /// until the batch is changed.
   func key(at i: Int) -> TreeKey { changes[i].key(in: UnsafeRawPointer(bytes)) }
 
   /// The place of the first change, in a batch that is sorted, whose key is not less than `key`. O(log n).

@@ -1,5 +1,5 @@
-/// What a transaction changed of trees as a whole, in the order of their identifiers. Hardly ever more than a few, and asked
-/// for many times by each transaction: an array is quicker than a dictionary.
+/// What a transaction changed of trees as a whole, in the order of their identifiers. Hardly ever more than a few, and
+/// asked for many times by each transaction: an array is quicker than a dictionary.
 struct FigureTable {
   private(set) var entries: [(tree: TreeID, figures: WriteTransaction.Figures)] = []
 

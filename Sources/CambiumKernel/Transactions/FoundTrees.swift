@@ -2,9 +2,9 @@ import Synchronization
 
 /// What a snapshot has found of its trees: it never changes, and finding it takes as long as half of a search.
 ///
-/// A table of places by tree, made when trees are looked at a third time, so that a snapshot of one read costs nothing: whose model it
-/// is may have been looked up before. A place that is
-/// taken stays; trees that share one with another are found anew each time. Any thread may ask and note.
+/// A table of places by tree, made when trees are looked at a third time, so that a snapshot of one read costs nothing:
+/// whose model it is may have been looked up before. A place that is taken stays; trees that share one with another are
+/// found anew each time. Any thread may ask and note.
 struct FoundTrees: ~Copyable {
   private static let placeCount = 16
   /// So many looks are free, and counted in ``word``.

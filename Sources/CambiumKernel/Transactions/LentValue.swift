@@ -38,6 +38,7 @@ public struct LentValue {
     return UnsafeRawBufferPointer(start: start, count: count)
   }
 
-  /// Whether the value lies elsewhere, in pieces: it has to be read with `withValue`, and there is nothing to give back.
+  /// Whether the value lies elsewhere, in pieces: it has to be read with `withValue`, and there is nothing to give
+  /// back.
   @inlinable public var isLarge: Bool { isStub }
 }

@@ -1,7 +1,7 @@
 /// Values to be put under integer keys, gathered in the order of the keys: for passes that write many rows.
 ///
-/// Put one by one, each value would first be kept in memory under its place in the order; a batch goes straight into pages
-/// (``WriteTransaction/apply(_:to:)-(RowBatch,_)``). One thread at a time uses it.
+/// Put one by one, each value would first be kept in memory under its place in the order; a batch goes straight into
+/// pages (``WriteTransaction/apply(_:to:)-(RowBatch,_)``). One thread at a time uses it.
 public final class RowBatch {
   // The changes as nodes of no list, one behind the other, each at a multiple of 8.
   private var memory: UnsafeMutableRawPointer
@@ -37,7 +37,8 @@ public final class RowBatch {
     try add(key, count: value.count) { (p) throws(StoreError) in p.copyMemory(from: value) }
   }
 
-  /// Adds a value of `count` bytes, which `fill` writes. If it throws, nothing is added. Amortized O(size of the value).
+  /// Adds a value of `count` bytes, which `fill` writes. If it throws, nothing is added. Amortized O(size of the
+  /// value).
   ///
   /// - Throws: As ``add(_:_:)``; what `fill` throws.
   public func add(

@@ -2,8 +2,8 @@ import Synchronization
 
 /// A consistent, unchanging view of the store as of one commit.
 ///
-/// Taking one copies three words; it neither waits for the writer nor holds it up. As long as it is held, the pages that
-/// it can reach are kept. Any number of threads may use one snapshot.
+/// Taking one copies three words; it neither waits for the writer nor holds it up. As long as it is held, the pages
+/// that it can reach are kept. Any number of threads may use one snapshot.
 public final class Snapshot: TreeView, @unchecked Sendable {
   // `@unchecked`: nothing changes after `init`.
   /// How often the store had been suspended.

@@ -39,16 +39,16 @@ public struct TailValues: @unchecked Sendable {
   }
 }
 
-/// Is told of the values that ``WriteTransaction/put(_:behind:_:)`` gathers, each once, before anything that the transaction reads
-/// has them: so that what is kept beside them can be gathered together as well, by several threads.
+/// Is told of the values that ``WriteTransaction/put(_:behind:_:)`` gathers, each once, before anything that the
+/// transaction reads has them: so that what is kept beside them can be gathered together as well, by several threads.
 ///
 /// A rollback to a savepoint is not told: who uses both forgets what it was told since by itself.
 public protocol TailObserver: AnyObject {
   /// Values of `tree` are about to be told, in so many parts. Called on the transaction's thread.
   func willTake(from tree: TreeID, parts: Int)
 
-  /// Takes one part. Called with each number at most once, on any thread, with others at the same time, and while the transaction
-  /// writes pages: it must not be used.
+  /// Takes one part. Called with each number at most once, on any thread, with others at the same time, and while the
+  /// transaction writes pages: it must not be used.
   func take(_ values: TailValues, part: Int)
 
   /// All parts were told. Called on the transaction's thread.

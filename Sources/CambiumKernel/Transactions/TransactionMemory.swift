@@ -23,8 +23,8 @@ final class TransactionMemory {
   static let knownCount = 8
   private static let mostNodes = 1024
 
-  /// Trees that were written to last, by the lowest bits of their identifiers. Behind them one that is no tree: its change
-  /// says whether any of the others has one.
+  /// Trees that were written to last, by the lowest bits of their identifiers. Behind them one that is no tree: its
+  /// change says whether any of the others has one.
   let known: UnsafeMutablePointer<KnownTree>
   private let largestChunk: Int
   private var table: DeltaTable?

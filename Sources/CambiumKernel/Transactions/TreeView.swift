@@ -6,7 +6,8 @@ public class TreeView {
   var generation: Generation
   /// The newest commit in view.
   let upTo: UInt64
-  /// Whether trees have to be brought in order before any is read; see ``WriteTransaction/runs`` and ``WriteTransaction/tail``.
+  /// Whether trees have to be brought in order before any is read; see ``WriteTransaction/runs`` and
+  /// ``WriteTransaction/tail``.
   var isUnsettled = false
   /// Spreads readers over the slots of the cache.
   let hint: Int
@@ -67,7 +68,8 @@ public class TreeView {
       if let kind, known.pointee.kind != kind { throw .wrongTreeKind(tree) }
       return known.pointee
     }
-    // Before anything is lent, never while it is: what is lent would lose its memory, and pages could not leave the cache.
+    // Before anything is lent, never while it is: what is lent would lose its memory, and pages could not leave the
+    // cache.
     if isUnsettled { try settle() }
     guard let access = find(tree) else { throw .noSuchTree(tree) }
     if let kind, access.kind != kind { throw .wrongTreeKind(tree) }
@@ -123,8 +125,8 @@ public class TreeView {
 
   /// Lends the value of `key` to `body` in place, or answers nil if there is none. O(log n), without copying.
   ///
-  /// `body` must not keep the bytes, nor write through the transaction if this is one, and should be short: memory is not
-  /// used again while it runs.
+  /// `body` must not keep the bytes, nor write through the transaction if this is one, and should be short: memory is
+  /// not used again while it runs.
   @inlinable
   public final func withValue<R>(
     _ tree: TreeID, _ key: UInt64, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> R
@@ -154,8 +156,8 @@ public class TreeView {
     return try body(bytes)
   }
 
-  /// Lends the value of `key` until ``giveBack(_:)``, which has to be called before the view goes away if there is a value and it is not
-  /// large. Memory is not used again meanwhile.
+  /// Lends the value of `key` until ``giveBack(_:)``, which has to be called before the view goes away if there is a
+  /// value and it is not large. Memory is not used again meanwhile.
   public final func lend(_ tree: TreeID, _ key: UInt64) throws(StoreError) -> LentValue {
     guard let known = foundTrees.find(tree) else { return try lendFinding(tree, key) }
     try requireOpen()

@@ -1,9 +1,9 @@
-/// Values of a tree that are to be written in another form which means the same: in its pages, a stretch of keys at a time
-/// (``Store/convert(_:)``).
+/// Values of a tree that are to be written in another form which means the same: in its pages, a stretch of keys at a
+/// time (``Store/convert(_:)``).
 ///
-/// No commit says so, and nothing goes through the log: a checkpoint that finds a value in one form leaves it in the other.
-/// So whoever reads the tree has to understand both forms, before and afterwards, and whoever writes to it meanwhile writes
-/// the new one.
+/// No commit says so, and nothing goes through the log: a checkpoint that finds a value in one form leaves it in the
+/// other. So whoever reads the tree has to understand both forms, before and afterwards, and whoever writes to it
+/// meanwhile writes the new one.
 ///
 ///     keys         | ... | start ........................ next | ...
 ///     afterwards   | as  | in the new form, but for `left`     | as they were
@@ -41,8 +41,8 @@ public final class ValueConversion: @unchecked Sendable {
   @exclusivity(unchecked) private var last: UInt64?
   private static let mostLeft = 1024
 
-  /// A conversion that `body` does: it is told keys and values in order, sets the other form, and answers whether there is one.
-  /// It may be called on any thread that writes, and must not use the store.
+  /// A conversion that `body` does: it is told keys and values in order, sets the other form, and answers whether there
+  /// is one. It may be called on any thread that writes, and must not use the store.
   public init(_ tree: TreeID, from start: UInt64, maximum: Int, _ body: @escaping Body) {
     self.tree = tree
     self.start = start
@@ -89,8 +89,9 @@ public final class ValueConversion: @unchecked Sendable {
 }
 
 extension ValueConversion {
-  /// Adds the entries of a leaf from the `i`th on to a run, in the form that they have afterwards, until there are none left or the
-  /// run has more than so many bytes. Answers whether it ended at one whose other form, ``value``, is longer than a page holds.
+  /// Adds the entries of a leaf from the `i`th on to a run, in the form that they have afterwards, until there are none
+  /// left or the run has more than so many bytes. Answers whether it ended at one whose other form, ``value``, is
+  /// longer than a page holds.
   ///
   /// In one place, so that nothing is counted for an entry but by the body.
   @inline(never)

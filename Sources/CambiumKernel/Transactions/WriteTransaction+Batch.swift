@@ -4,9 +4,9 @@ extension WriteTransaction {
   /// Makes the changes of a batch, in the order of their keys; puts have no value. The batch is sorted afterwards, and
   /// otherwise stays.
   ///
-  /// Those of a batch that would outgrow memory, or of a large one in a transaction that is too large for a record, are merged
-  /// into the tree's pages at once, in one pass, without being kept in memory before: an empty tree is built from its leaves
-  /// upwards. O(n log n) in the number of changes, and in the size of the tree for such a batch.
+  /// Those of a batch that would outgrow memory, or of a large one in a transaction that is too large for a record, are
+  /// merged into the tree's pages at once, in one pass, without being kept in memory before: an empty tree is built
+  /// from its leaves upwards. O(n log n) in the number of changes, and in the size of the tree for such a batch.
   ///
   /// - Throws: ``StoreError/wrongTreeKind(_:)`` if the keys of the tree are integers, and as
   ///   ``put(_:_:_:)-(_,[UInt8],_)``.
@@ -45,15 +45,16 @@ extension WriteTransaction {
     }
   }
 
-  /// So many changes of one tree go to its pages at once, where the transaction is too large for a record: its commit would take them
-  /// there from memory. Fewer are kept, since there may be more of them, and leaves would be written once for each batch.
+  /// So many changes of one tree go to its pages at once, where the transaction is too large for a record: its commit
+  /// would take them there from memory. Fewer are kept, since there may be more of them, and leaves would be written
+  /// once for each batch.
   static let leastMergedChanges = 16_384
 
   /// Puts the values of a batch.
   ///
-  /// Those of a batch of a megabyte, or of one that would outgrow memory, are merged into the tree's pages at once, in one
-  /// pass, without being kept in memory before. O(n log n) in the number of values, and in the size of the tree for such a
-  /// batch.
+  /// Those of a batch of a megabyte, or of one that would outgrow memory, are merged into the tree's pages at once, in
+  /// one pass, without being kept in memory before. O(n log n) in the number of values, and in the size of the tree for
+  /// such a batch.
   ///
   /// - Throws: ``StoreError/wrongTreeKind(_:)`` if the keys of the tree are bytes, and as
   ///   ``put(_:_:_:)-(_,UInt64,[UInt8])``.

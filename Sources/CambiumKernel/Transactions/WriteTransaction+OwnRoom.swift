@@ -1,9 +1,9 @@
-// Room that a transaction wrote to and has superseded itself. Nobody else reaches it: it is used again by the transaction's own
-// next pages, once what may still read it within the transaction is gone. So a transaction that writes a tree anew many times
-// needs room for it once.
+// Room that a transaction wrote to and has superseded itself. Nobody else reaches it: it is used again by the
+// transaction's own next pages, once what may still read it within the transaction is gone. So a transaction that
+// writes a tree anew many times needs room for it once.
 
-/// Keeps a transaction from using room again that somebody may read who saw an earlier state of it: a cursor, or a savepoint that
-/// may be gone back to. Whoever has one of these, has it as long as that is so.
+/// Keeps a transaction from using room again that somebody may read who saw an earlier state of it: a cursor, or a
+/// savepoint that may be gone back to. Whoever has one of these, has it as long as that is so.
 final class PageHold {
   /// How many segments of pages the transaction had taken by then: only what lies in these may be read.
   let segments: Int
@@ -12,8 +12,8 @@ final class PageHold {
 }
 
 extension WriteTransaction {
-  /// Keeps the pages that the transaction sees now where they are: those that it has made so far, and, before it has made any, those
-  /// of the generation that it began with.
+  /// Keeps the pages that the transaction sees now where they are: those that it has made so far, and, before it has
+  /// made any, those of the generation that it began with.
   func holdPages() -> PageHold {
     let taken = context == nil ? 0 : core.pageWriter.taken
     if let last = holds.last, last.segments == taken { return last }
@@ -22,9 +22,9 @@ extension WriteTransaction {
     return hold
   }
 
-  /// Lets the merge that is about to begin use the room of the transaction's own segments as soon as nothing in them is reached:
-  /// of those that were filled by merges before, and that nobody has held. What this merge writes may still be on its way to the
-  /// device.
+  /// Lets the merge that is about to begin use the room of the transaction's own segments as soon as nothing in them is
+  /// reached: of those that were filled by merges before, and that nobody has held. What this merge writes may still be
+  /// on its way to the device.
   func allowReuse() {
     dropUnusedHolds()
     let held = isPlanted(.ownRoomIgnoresHolds) ? 0 : holds.last?.segments ?? 0
@@ -40,9 +40,9 @@ extension WriteTransaction {
     }
   }
 
-  /// Sees the commits before it in the pages of the newest generation from now on, and lets those go that it began with, unless
-  /// something reads them: a checkpoint that came in between has superseded them, and there may be as many of them as in all of
-  /// the store.
+  /// Sees the commits before it in the pages of the newest generation from now on, and lets those go that it began
+  /// with, unless something reads them: a checkpoint that came in between has superseded them, and there may be as many
+  /// of them as in all of the store.
   func moveToNewestGeneration() throws(StoreError) {
     core.lock.lock()
     let now = core.current

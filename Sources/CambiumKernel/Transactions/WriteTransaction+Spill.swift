@@ -7,8 +7,8 @@ extension WriteTransaction {
     if ownBytes > core.options.deltaBytes { try spill() }
   }
 
-  /// Takes the transaction's changes into pages: into those of the trees, or, where that is `wholly` left open, some into
-  /// runs.
+  /// Takes the transaction's changes into pages: into those of the trees, or, where that is `wholly` left open, some
+  /// into runs.
   func spill(wholly: Bool = false) throws(StoreError) {
     try prepareToMerge()
     guard let context else { return }
@@ -85,15 +85,16 @@ extension WriteTransaction {
     journal = kept
   }
 
-  /// So many runs of a tree, and it takes them in: each costs time when they are, and memory of two or three pages, which
-  /// a store with a small cache does not have.
+  /// So many runs of a tree, and it takes them in: each costs time when they are, and memory of two or three pages,
+  /// which a store with a small cache does not have.
   private var mostRuns: Int { min(64, max(1, core.cache.capacity - PageCache.leastFrames)) }
 
   /// After runs were taken in so often for a look, the transaction makes none any more.
   static let mostLooks = 8
 
-  /// Of what the changes in a list should go to runs: of all, where they fall into so many leaves of a tree that is larger than
-  /// themselves that taking them in would write most of it again, else of none. There is a list behind every run of a tree.
+  /// Of what the changes in a list should go to runs: of all, where they fall into so many leaves of a tree that is
+  /// larger than themselves that taking them in would write most of it again, else of none. There is a list behind
+  /// every run of a tree.
   private func runParts(
     _ list: DeltaList, _ tree: TreeID, _ source: TreeState, _ earlier: [SpilledRun], _ context: MergeContext
   ) throws(StoreError) -> [RunPart] {

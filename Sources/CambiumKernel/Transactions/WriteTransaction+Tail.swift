@@ -1,6 +1,6 @@
-// Values that a large transaction puts behind all others of a tree, one after the other, as who loads many rows does. Kept in
-// memory under their places in the order first, as other changes are, each would be copied and looked up once more than it need be:
-// these are gathered as they come, and taken into the tree's pages many at a time.
+// Values that a large transaction puts behind all others of a tree, one after the other, as who loads many rows does.
+// Kept in memory under their places in the order first, as other changes are, each would be copied and looked up once
+// more than it need be: these are gathered as they come, and taken into the tree's pages many at a time.
 
 /// What was put behind the end of a tree and is not there yet.
 final class RowTail {
@@ -12,8 +12,8 @@ final class RowTail {
   static let leastMemory = 1 << 20
   /// Fewer bytes are not worth a thread of their own to be told.
   static let leastToTell = 1 << 18
-  /// After so many tails ended before any of it was taken into pages, the transaction begins none any more: for one that looks at something between any two puts
-  /// they are only work.
+  /// After so many tails ended before any of it was taken into pages, the transaction begins none any more: for one
+  /// that looks at something between any two puts they are only work.
   static let mostEnded = 8
 
   let tree: TreeID
@@ -33,10 +33,11 @@ final class RowTail {
 }
 
 extension WriteTransaction {
-  /// Puts `value` under `key`, in place of what was there, as one of many that come behind those before. Answers whether it was
-  /// gathered with others, and ``observer`` will be told of it. O(log n).
+  /// Puts `value` under `key`, in place of what was there, as one of many that come behind those before. Answers
+  /// whether it was gathered with others, and ``observer`` will be told of it. O(log n).
   ///
-  /// - Throws: as ``put(_:_:_:)-(_,UInt64,UnsafeRawBufferPointer)``; after an error of the device nothing can be done but to roll back.
+  /// - Throws: as ``put(_:_:_:)-(_,UInt64,UnsafeRawBufferPointer)``; after an error of the device nothing can be done
+  ///   but to roll back.
   public func put(_ tree: TreeID, behind key: UInt64, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     try put(tree, key, value, isTold: observer != nil)
   }
@@ -62,7 +63,8 @@ extension WriteTransaction {
     return false
   }
 
-  /// Adds a value to a tail, and notes whether that is to be taken in; answers false, having done nothing, where it does not belong there.
+  /// Adds a value to a tail, and notes whether that is to be taken in; answers false, having done nothing, where it
+  /// does not belong there.
   @inline(__always)
   private func append(_ tail: RowTail, _ key: UInt64, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     guard key > tail.last, value.count <= core.options.logValueLimit else { return false }
@@ -72,14 +74,16 @@ extension WriteTransaction {
     return true
   }
 
-  /// Changes in memory take so many bytes before a tail begins: unless there is little memory for changes, the transaction is too large
-  /// for a record of the log then, and all it changes goes into pages when it commits anyway.
+  /// Changes in memory take so many bytes before a tail begins: unless there is little memory for changes, the
+  /// transaction is too large for a record of the log then, and all it changes goes into pages when it commits anyway.
   private var leastBeforeTail: Int { min(core.largestOfRecords, core.options.deltaBytes / 4) }
 
-  /// A tail of so many bytes is taken into pages: what fits the processor's caches, and makes threads beside worth while.
+  /// A tail of so many bytes is taken into pages: what fits the processor's caches, and makes threads beside worth
+  /// while.
   private var mostTailBytes: Int { min(4 << 20, core.options.deltaBytes / 4) }
 
-  /// Begins a tail behind the value that was put last, where that is the last one of its tree, and much was put before it.
+  /// Begins a tail behind the value that was put last, where that is the last one of its tree, and much was put before
+  /// it.
   @inline(never)
   private func beginTail(_ tree: TreeID, after key: UInt64, isTold: Bool) {
     guard tail == nil, runs.isEmpty, tailsEnded < RowTail.mostEnded, core.options.deltaBytes >= RowTail.leastMemory,

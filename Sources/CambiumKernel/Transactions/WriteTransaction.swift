@@ -16,9 +16,10 @@ public final class WriteTransaction: TreeView {
   @exclusivity(unchecked) var journal: [DeltaNode]
   /// Trees whose pages this transaction has rewritten: their changes outgrew memory.
   @exclusivity(unchecked) var spilled: [TreeID: TreeState] = [:]
-  /// What was put into trees, or deleted from them, when the changes outgrew memory, the oldest first: sorted, in pages of its own, and
-  /// not yet taken into the tree's. It is taken there when the transaction looks at any tree, and before it commits: random keys of
-  /// a transaction that is much larger than memory would otherwise have the tree written again each time.
+  /// What was put into trees, or deleted from them, when the changes outgrew memory, the oldest first: sorted, in pages
+  /// of its own, and not yet taken into the tree's. It is taken there when the transaction looks at any tree, and
+  /// before it commits: random keys of a transaction that is much larger than memory would otherwise have the tree
+  /// written again each time.
   ///
   /// A put into such a tree does not look for what was there, so that ``figures`` don't know the number of its entries.
   @exclusivity(unchecked) var runs: [TreeID: [SpilledRun]] = [:] {
@@ -65,8 +66,8 @@ public final class WriteTransaction: TreeView {
   private static let knownCount = TransactionMemory.knownCount
   /// Nil once the transaction has ended, and the next one has the memory.
   private var memory: TransactionMemory?
-  /// Segments of large values that this transaction wrote to directly, and how many bytes of it are reached: none, where
-  /// they were rolled back.
+  /// Segments of large values that this transaction wrote to directly, and how many bytes of it are reached: none,
+  /// where they were rolled back.
   @exclusivity(unchecked) var valueBytes: [UInt32: UInt32] = [:]
   var savedValueTable: SegmentTable?
   var nextTree: UInt32
@@ -77,8 +78,8 @@ public final class WriteTransaction: TreeView {
   @exclusivity(unchecked) var holds: [PageHold] = []
   /// Publications whose pages this transaction may still read.
   @exclusivity(unchecked) var pinned: [UInt64] = []
-  /// Why nothing can be done any more but to roll back: taking changes into pages failed half-way, so that what is counted as
-  /// live is what neither the pages before nor those afterwards reach.
+  /// Why nothing can be done any more but to roll back: taking changes into pages failed half-way, so that what is
+  /// counted as live is what neither the pages before nor those afterwards reach.
   @exclusivity(unchecked) var failure: StoreError?
   /// The retained commit that the transaction goes back to, if it does.
   var restoring: Restoration?
@@ -152,7 +153,8 @@ public final class WriteTransaction: TreeView {
     if let failure { throw failure }
   }
 
-  /// Notes why nothing can be done any more. What is known of trees is forgotten, so that nothing is put into one either.
+  /// Notes why nothing can be done any more. What is known of trees is forgotten, so that nothing is put into one
+  /// either.
   func breakOff(_ error: StoreError) {
     failure = failure ?? error
     tail = nil
@@ -458,8 +460,8 @@ public final class WriteTransaction: TreeView {
       // The transaction may read it back.
       try core.valueWriter.flush()
     } catch {
-      // Nothing will reach what was written of it. The record names its segments all the same, since other processes must
-      // take the room for used, as this one does.
+      // Nothing will reach what was written of it. The record names its segments all the same, since other processes
+      // must take the room for used, as this one does.
       if core.valueWriter.current != 0 { valueBytes[core.valueWriter.current, default: 0] += 0 }
       for (_, entry) in entries {
         guard let extent = entry.withUnsafeBytes({ Extent($0) }), let i = space.table.index(of: extent.address) else {
@@ -479,8 +481,8 @@ public final class WriteTransaction: TreeView {
     return LargeValueStub(id: id, length: UInt64(value.count))
   }
 
-  /// Forgets large values that this transaction wrote and then replaced or deleted again: a record has only net changes,
-  /// so nothing else would.
+  /// Forgets large values that this transaction wrote and then replaced or deleted again: a record has only net
+  /// changes, so nothing else would.
   ///
   /// Answers their extents, whose room is free once the record is in the log.
   func dropSupersededValues() throws(StoreError) -> [Extent] {
@@ -527,11 +529,11 @@ public final class WriteTransaction: TreeView {
   ///
   /// - Parameter durably: Whether to wait for a sync where the store's durability has one for each commit. Without, the
   ///   commit becomes durable, and visible to new views, with the next one that is waited for, with a checkpoint, or by
-  ///   ``Store/makeDurable()``: for work that may be lost, of which the end alone counts. A transaction that is too large
-  ///   for a record of the log is durable in any case.
-  /// - Throws: ``StoreError/reserveExhausted(neededBytes:)`` and ``StoreError/deviceFull(bytes:)``: nothing was changed,
-  ///   and the transaction is rolled back. ``StoreError/poisoned``: the outcome is unknown until the store is opened
-  ///   again.
+  ///   ``Store/makeDurable()``: for work that may be lost, of which the end alone counts. A transaction that is too
+  ///   large for a record of the log is durable in any case.
+  /// - Throws: ``StoreError/reserveExhausted(neededBytes:)`` and ``StoreError/deviceFull(bytes:)``: nothing was
+  ///   changed, and the transaction is rolled back. ``StoreError/poisoned``: the outcome is unknown until the store is
+  ///   opened again.
   @discardableResult
   public func commit(durably: Bool = true) throws(StoreError) -> UInt64 {
     try requireOpen()

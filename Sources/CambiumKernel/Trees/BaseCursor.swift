@@ -1,8 +1,8 @@
 import Synchronization
 
 /// A position in the pages of a tree. The leaf it stands on and the page above it are held in the cache, which goes on
-/// without them if it needs the room. To the next leaf it comes by the page above; where that ends, by a descent with the
-/// last key of this one. A key that the page above surely leads to is sought from there.
+/// without them if it needs the room. To the next leaf it comes by the page above; where that ends, by a descent with
+/// the last key of this one. A key that the page above surely leads to is sought from there.
 struct BaseCursor: ~Copyable {
   let tree: TreeID
   let kind: TreeKind
@@ -55,8 +55,8 @@ struct BaseCursor: ~Copyable {
     keyBuffer?.deallocate()
   }
 
-  /// After some leaves, those that come next are not brought into the cache: for who goes through more of a tree of integer keys than
-  /// there is room for. A leaf is then good until the next step.
+  /// After some leaves, those that come next are not brought into the cache: for who goes through more of a tree of
+  /// integer keys than there is room for. A leaf is then good until the next step.
   mutating func readAhead() {
     if ahead == nil, kind == .integer { leavesToAhead = Self.leavesBeforeAhead }
   }
@@ -101,8 +101,8 @@ struct BaseCursor: ~Copyable {
     return true
   }
 
-  /// Takes hold of the leaf of `key` if the page above the present one surely leads to it: not by its first child, nor by
-  /// its last. The caller is inside an epoch of the cache.
+  /// Takes hold of the leaf of `key` if the page above the present one surely leads to it: not by its first child, nor
+  /// by its last. The caller is inside an epoch of the cache.
   @inline(__always)
   private mutating func descendFromParent(_ key: TreeKey) throws(StoreError) -> Bool {
     guard let parent else { return false }
@@ -199,8 +199,8 @@ struct BaseCursor: ~Copyable {
     return try descendToNeighbour(of: edge, forward: forward)
   }
 
-  /// The same where the page above has no neighbour. Every descent with a key of this leaf leads here, and beside the way
-  /// lies the neighbour. The caller is inside an epoch of the cache.
+  /// The same where the page above has no neighbour. Every descent with a key of this leaf leads here, and beside the
+  /// way lies the neighbour. The caller is inside an epoch of the cache.
   @inline(never)
   private mutating func descendToNeighbour(of key: TreeKey, forward: Bool) throws(StoreError) -> Bool {
     let inner = kind == .integer ? PageKind.integerInner : .bytesInner
@@ -345,8 +345,8 @@ struct BaseCursor: ~Copyable {
   /// To entry `i` of the leaf, which it has.
   mutating func skip(to i: Int) { index = i }
 
-  /// Touches the next eight leaves, if they are in the cache: their first lines then come from memory all at once instead
-  /// of one after the other. Whoever has the frames in the meantime, reading a name does no harm.
+  /// Touches the next eight leaves, if they are in the cache: their first lines then come from memory all at once
+  /// instead of one after the other. Whoever has the frames in the meantime, reading a name does no harm.
   private func touchAhead() {
     guard let parent else { return }
     let above = Frame(of: parent)
@@ -355,8 +355,8 @@ struct BaseCursor: ~Copyable {
     }
   }
 
-  /// Touches the whole leaf, a line of memory after the other: they come many at a time then, where a reader of the entries
-  /// would wait for each, since its steps are too uneven to be foreseen.
+  /// Touches the whole leaf, a line of memory after the other: they come many at a time then, where a reader of the
+  /// entries would wait for each, since its steps are too uneven to be foreseen.
   func touchLeaf() {
     guard let leafPage else { return }
     var offset = Self.lineSize

@@ -1,6 +1,7 @@
 /// A position in a batch, or in several of keys at once. The batches must not be changed meanwhile.
 struct BatchCursor {
-  /// Where the next change is. One batch is gone through without a thought of others, and a copy of the cursor goes on by itself.
+  /// Where the next change is. One batch is gone through without a thought of others, and a copy of the cursor goes on
+  /// by itself.
   private enum Place {
     case keys(ChangeBatch.Head)
     case keysOfSeveral(KeyCursor)

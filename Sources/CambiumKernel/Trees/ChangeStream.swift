@@ -1,5 +1,5 @@
-/// The net changes of one tree from several deltas, from runs, and from a batch, in key order: of each key, what the newest
-/// says.
+/// The net changes of one tree from several deltas, from runs, and from a batch, in key order: of each key, what the
+/// newest says.
 struct ChangeStream {
   /// A list, and the sequences that count.
   typealias Window = (list: DeltaList, after: UInt64, upTo: UInt64)

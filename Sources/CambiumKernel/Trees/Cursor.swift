@@ -1,8 +1,8 @@
 /// A position in a tree, as one view sees it: the pages and the deltas over them, merged.
 ///
 /// A cursor sees the view as it was when the cursor was made; what its transaction writes later, it does not see. One
-/// thread at a time uses it. Moving to a neighbour costs O(1) on average, seeking O(log n); neither allocates, so that it
-/// pays to keep a cursor and seek again.
+/// thread at a time uses it. Moving to a neighbour costs O(1) on average, seeking O(log n); neither allocates, so that
+/// it pays to keep a cursor and seek again.
 public final class Cursor {
   private let view: TreeView
   private let ownTable: DeltaTable?
@@ -233,7 +233,8 @@ public final class Cursor {
     return isThere
   }
 
-  /// Moves every source that stands on the present key past it; the one whose key that is comes last, since it holds it.
+  /// Moves every source that stands on the present key past it; the one whose key that is comes last, since it holds
+  /// it.
   private func stepPast() throws(StoreError) {
     let current = state.pointee.current
     let forward = state.pointee.forward

@@ -1,8 +1,9 @@
-/// Goes once through the changes of several batches of keys, in order; of the changes of one key those of the last batch
-/// count. The batches must not be changed meanwhile.
+/// Goes once through the changes of several batches of keys, in order; of the changes of one key those of the last
+/// batch count. The batches must not be changed meanwhile.
 final class KeyCursor {
   private let batches: [ChangeBatch]
-  // Plain memory, and no checks at run time: it is gone through for every key, and nothing that it calls comes back to it.
+  // Plain memory, and no checks at run time: it is gone through for every key, and nothing that it calls comes back to
+  // it.
   /// Of the batches that are not at their end, the older ones first.
   private let heads: UnsafeMutablePointer<ChangeBatch.Head>
   @exclusivity(unchecked) private var count = 0
@@ -34,7 +35,8 @@ final class KeyCursor {
     return (head.next.pointee, head.bytes)
   }
 
-  /// The number of the batch with the least key; of the same in several the last, behind which the others are passed over.
+  /// The number of the batch with the least key; of the same in several the last, behind which the others are passed
+  /// over.
   private func least() -> Int {
     var best = 0
     var isSame = false

@@ -1,7 +1,7 @@
 /// The ends of a leaf's keys, read where the parts of the keys lie.
 ///
-/// Who puts a key together first, and then reads what lies across its parts, waits for what it has just written: a dozen cycles, more
-/// than all the rest takes.
+/// Who puts a key together first, and then reads what lies across its parts, waits for what it has just written: a
+/// dozen cycles, more than all the rest takes.
 struct KeyEnds {
   private let leaf: BytesLeaf
   private let heads: Int
@@ -29,7 +29,8 @@ struct KeyEnds {
     count >= 8 ? word : word & (1 &<< UInt64(truncatingIfNeeded: 8 &* count) &- 1)
   }
 
-  /// The last eight bytes of key `i` as a number that begins with the first of them; zeros before those of a shorter key.
+  /// The last eight bytes of key `i` as a number that begins with the first of them; zeros before those of a shorter
+  /// key.
   @inline(__always)
   private func lastWord(_ i: Int) -> UInt64 {
     let rest = leaf.restRange(i)
@@ -47,8 +48,8 @@ struct KeyEnds {
     return count >= 8 ? result : result | prefix &<< UInt64(truncatingIfNeeded: 8 &* count)
   }
 
-  /// The id of the row at the end of key `i`, as ``KeyDecoder/rowID(atEndOf:)`` gives it; nil for one of seven bytes and more, and for
-  /// an end that is no id.
+  /// The id of the row at the end of key `i`, as ``KeyDecoder/rowID(atEndOf:)`` gives it; nil for one of seven bytes
+  /// and more, and for an end that is no id.
   @inline(__always)
   func rowID(_ i: Int) -> UInt64? {
     let word = lastWord(i)

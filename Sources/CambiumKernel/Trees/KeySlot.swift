@@ -1,4 +1,5 @@
-/// Room for one key, in plain memory: nothing is counted for it, and it is set again and again. Keys of integers take none.
+/// Room for one key, in plain memory: nothing is counted for it, and it is set again and again. Keys of integers take
+/// none.
 ///
 /// Whoever made it gives it back with ``deallocate()``, once, and keeps no copy beside the one that is set.
 struct KeySlot {

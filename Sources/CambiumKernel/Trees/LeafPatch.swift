@@ -14,15 +14,16 @@ struct PatchedLeaf {
   }
 }
 
-/// Makes a leaf anew of the old one and the changes that fall into it, without taking it apart: what lies between two changes
-/// is copied as a whole.
+/// Makes a leaf anew of the old one and the changes that fall into it, without taking it apart: what lies between two
+/// changes is copied as a whole.
 ///
 ///     old leaf    | entries 0..<a        | a | entries a+1..<b      | entries b..<count |
 ///     new leaf    | entries 0..<a copied | v | entries copied       | k | copied        |
 ///                                         `- a's new value           `- a new key in front of b
 ///
-/// Only for leaves that stay of a good size: those that grow beyond a page, or become small, are taken apart, so that they
-/// are split, or joined with their neighbours. The page's common prefix and the width of its heads stay as they are.
+/// Only for leaves that stay of a good size: those that grow beyond a page, or become small, are taken apart, so that
+/// they are split, or joined with their neighbours. The page's common prefix and the width of its heads stay as they
+/// are.
 final class LeafPatch {
   /// Entries of the old leaf that stay as they are, or one that a change brings.
   private struct Piece {
@@ -44,7 +45,8 @@ final class LeafPatch {
     self.inlineLimit = inlineLimit
   }
 
-  /// Writes the new leaf to `out`, which has room for a page, and answers it; nil if the leaf has to be taken apart. Takes nothing from `changes`, which stand at the first one that falls into the leaf.
+  /// Writes the new leaf to `out`, which has room for a page, and answers it; nil if the leaf has to be taken apart.
+  /// Takes nothing from `changes`, which stand at the first one that falls into the leaf.
   func make(
     _ page: UnsafeRawPointer, _ kind: TreeKind, _ changes: ChangeStream, high: TreeKey?, generation: UInt64,
     to out: UnsafeMutableRawPointer
@@ -92,7 +94,8 @@ final class LeafPatch {
     while let change = ahead.change {
       if let high, TreeKey.compare(change.key, high) >= (isPlanted(.patchTakesKeyBehindBound) ? 1 : 0) { break }
       let (index, known) = find(change.key)
-      // In a damaged page, where keys are out of order, a greater key may come out before a lesser one. Nothing is to be copied twice.
+      // In a damaged page, where keys are out of order, a greater key may come out before a lesser one. Nothing is to
+      // be copied twice.
       if index < position { return false }
       let isThere = known ?? (index < oldCount && isSame(index, change.key))
       if change.op == .putStub || change.op == .put && change.value.count > inlineLimit { return false }

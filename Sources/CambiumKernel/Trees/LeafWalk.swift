@@ -1,13 +1,14 @@
-/// Goes through the leaves of a tree that changes fall into, in order, as a merge of these changes does, but for leaves without
-/// changes that a merge takes in.
+/// Goes through the leaves of a tree that changes fall into, in order, as a merge of these changes does, but for leaves
+/// without changes that a merge takes in.
 final class LeafWalk {
-  /// Is told a leaf, the changes, which stand at the first that falls into it, and the upper bound of those that do. Answers whether to
-  /// go on.
+  /// Is told a leaf, the changes, which stand at the first that falls into it, and the upper bound of those that do.
+  /// Answers whether to go on.
   typealias Body = (PageRef, ChangeStream, TreeKey?) throws(StoreError) -> Bool
 
   private let cache: PageCache
   private let pageSize: Int
-  // Plain memory, kept from walk to walk. Exclusive access is not checked: one walk at a time, which nothing comes back to.
+  // Plain memory, kept from walk to walk. Exclusive access is not checked: one walk at a time, which nothing comes back
+  // to.
   /// Copies of the inner pages on the path, by level, and the bound of the child that the walk is in.
   @exclusivity(unchecked) private var pages: [UnsafeMutableRawPointer] = []
   @exclusivity(unchecked) private var bounds: [KeySlot] = []

@@ -1,4 +1,5 @@
-/// Entries of a tree with integer keys that follow one another, lent where they lie: see ``TreeView/forEachRun(_:isSparse:_:)``.
+/// Entries of a tree with integer keys that follow one another, lent where they lie: see
+/// ``TreeView/forEachRun(_:isSparse:_:)``.
 ///
 /// Good for the call that lends it.
 public struct LentRun {

@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Leaves on their way from the thread that makes them to the merge that takes them: a ring, which one of them fills and the other
-/// empties without a lock.
+/// Leaves on their way from the thread that makes them to the merge that takes them: a ring, which one of them fills
+/// and the other empties without a lock.
 final class MadeLeaves: @unchecked Sendable {
-  // Unchecked: a place of the ring belongs to who fills it until `made` tells of it, and then to the merge until `done` does.
+  // Unchecked: a place of the ring belongs to who fills it until `made` tells of it, and then to the merge until `done`
+  // does.
 
   struct Leaf {
     /// Which of the leaves that changes fall into it is.

@@ -19,7 +19,8 @@ final class PackedLeaves: @unchecked Sendable {
 
   /// Makes leaves of what changes put, in place of those before.
   ///
-  /// - Parameter atEnd: Whether no keys follow, so that the last leaf but one is full: more are likely to come behind them.
+  /// - Parameter atEnd: Whether no keys follow, so that the last leaf but one is full: more are likely to come behind
+  ///   them.
   func fill(_ changes: KeyCursor, tree: TreeID, generation: UInt64, atEnd: Bool) throws(StoreError) {
     used = 0
     ends.removeAll(keepingCapacity: true)
@@ -66,8 +67,8 @@ final class PackedLeaves: @unchecked Sendable {
   }
 }
 
-/// A tree of keys without values that is built from nothing: several threads make its leaves, of batches that are sorted, and one
-/// writes them.
+/// A tree of keys without values that is built from nothing: several threads make its leaves, of batches that are
+/// sorted, and one writes them.
 struct LeafBuild {
   /// Fewer keys are taken on the calling thread: to make threads takes about as long.
   private static let leastKeys = 1 << 15

@@ -7,12 +7,12 @@ import Synchronization
 ///     the ring                                             | 5 | 6 |
 ///     another thread                                                 `- makes 7
 ///
-/// The other thread goes through the pages that the merge starts from with a copy of its changes, and makes of each leaf that changes
-/// fall into what ``LeafPatch`` makes of it. The merge takes what is there when it comes to the leaf, and else makes it itself: neither
-/// waits for the other, and the outcome is the same. The changes that both look at stay as they are: a merge that ends, however it ends,
-/// waits until the other thread has let go of them. The pages do as well, but for those that the same transaction has made and the merge
-/// has replaced, whose room may be used again while the other thread still is to read them: it finds by the checksum that they are not
-/// what they were, and ends.
+/// The other thread goes through the pages that the merge starts from with a copy of its changes, and makes of each
+/// leaf that changes fall into what ``LeafPatch`` makes of it. The merge takes what is there when it comes to the leaf,
+/// and else makes it itself: neither waits for the other, and the outcome is the same. The changes that both look at
+/// stay as they are: a merge that ends, however it ends, waits until the other thread has let go of them. The pages do
+/// as well, but for those that the same transaction has made and the merge has replaced, whose room may be used again
+/// while the other thread still is to read them: it finds by the checksum that they are not what they were, and ends.
 final class PatchesAhead: @unchecked Sendable {
   // Unchecked: all of it is used with the lock held.
 
@@ -64,7 +64,8 @@ final class PatchesAhead: @unchecked Sendable {
 
   // MARK: The merge
 
-  /// Has another thread make what a merge is going to need, if one helps, or is about to. Each is ended before the next one begins.
+  /// Has another thread make what a merge is going to need, if one helps, or is about to. Each is ended before the next
+  /// one begins.
   func begin(_ tree: TreeID, _ source: TreeState, _ changes: ChangeStream, generation: UInt64) -> Taker? {
     lock.lock()
     defer { lock.unlock() }
@@ -93,8 +94,8 @@ final class PatchesAhead: @unchecked Sendable {
 
     deinit { end() }
 
-    /// What the next leaf that changes fall into becomes, good until the one behind it is asked for; without bytes if it has to be taken
-    /// apart. Nil if it was not made. To be asked for each such leaf, in order.
+    /// What the next leaf that changes fall into becomes, good until the one behind it is asked for; without bytes if
+    /// it has to be taken apart. Nil if it was not made. To be asked for each such leaf, in order.
     ///
     /// - Parameter passed: How many of the changes lie before those that fall into it.
     func take(_ ref: PageRef, passed: Int) -> PatchedLeaf? {

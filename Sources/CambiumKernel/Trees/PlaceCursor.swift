@@ -1,8 +1,9 @@
-/// Goes through the entries of a spatial index (``KeyPlace``) in the order of the curve, over stretches that whoever looks at
-/// them does not want: what is sought next mostly lies on the same page, where it is sought without leaving it.
-///
-/// It sees the view as it was when it was made; what its transaction writes later, it does not see. One thread at a time uses
+/// Goes through the entries of a spatial index (``KeyPlace``) in the order of the curve, over stretches that whoever
+/// looks at them does not want: what is sought next mostly lies on the same page, where it is sought without leaving
 /// it.
+///
+/// It sees the view as it was when it was made; what its transaction writes later, it does not see. One thread at a
+/// time uses it.
 public struct PlaceCursor: ~Copyable {
   private let view: TreeView
   private let tree: TreeID
@@ -31,9 +32,9 @@ public struct PlaceCursor: ~Copyable {
 
   deinit { buffer.deallocate() }
 
-  /// Tells `body` the entries from a code on, until it answers nil: the place and the row. It answers the least code that it
-  /// wants next; one that is not beyond the place's own means the next entry. O(log n) for the first and each that is sought, less
-  /// where it is near, O(1) for the others.
+  /// Tells `body` the entries from a code on, until it answers nil: the place and the row. It answers the least code
+  /// that it wants next; one that is not beyond the place's own means the next entry. O(log n) for the first and each
+  /// that is sought, less where it is near, O(1) for the others.
   ///
   /// - Throws: What reading throws, `StoreError.corrupt` if an entry is no place of a row, what `body` throws.
   public mutating func forEach(

@@ -1,8 +1,9 @@
-/// Pages that a transaction's merges have replaced. New views do not read them any more once it commits: what they take of the
-/// cache is best used for the pages that come in their place, whose memory is then still in the processor's caches.
+/// Pages that a transaction's merges have replaced. New views do not read them any more once it commits: what they take
+/// of the cache is best used for the pages that come in their place, whose memory is then still in the processor's
+/// caches.
 ///
-/// Until it commits, others go on reading them. So they leave the cache only while nobody begins a view; whoever reads an older
-/// state all the same reads them from the file.
+/// Until it commits, others go on reading them. So they leave the cache only while nobody begins a view; whoever reads
+/// an older state all the same reads them from the file.
 final class ReplacedPages {
   private let store: Store
   @exclusivity(unchecked) private var pages: [PageRef] = []

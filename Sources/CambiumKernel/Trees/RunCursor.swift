@@ -1,11 +1,12 @@
-/// A tree of what one transaction has put, or of the keys that it has deleted, apart from the tree that it was put into, or deleted
-/// from; see ``WriteTransaction/runs``.
+/// A tree of what one transaction has put, or of the keys that it has deleted, apart from the tree that it was put
+/// into, or deleted from; see ``WriteTransaction/runs``.
 struct SpilledRun {
   var state: TreeState
   /// Whether its entries are deletions; their values are empty.
   var isDeletions: Bool
 
-  /// Where there are more runs of a tree, it takes them in before anything is deleted from it: each is looked into for what is there.
+  /// Where there are more runs of a tree, it takes them in before anything is deleted from it: each is looked into for
+  /// what is there.
   static let mostToSearch = 8
 }
 

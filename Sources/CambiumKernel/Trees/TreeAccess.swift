@@ -104,9 +104,9 @@ enum TreeDescent {
     return FoundValue(bytes: leaf.value(i), isStub: leaf.isStub(i))
   }
 
-  /// The value of an integer key. `near` is where another one was found: the search ends there if the leaf has both lesser
-  /// and greater keys, and begins at the page above where that surely leads to the key, not by its first child nor by its
-  /// last. It becomes where this key was sought.
+  /// The value of an integer key. `near` is where another one was found: the search ends there if the leaf has both
+  /// lesser and greater keys, and begins at the page above where that surely leads to the key, not by its first child
+  /// nor by its last. It becomes where this key was sought.
   @inline(__always)
   static func findInteger(
     _ key: UInt64, root: PageRef, level: UInt8, tree: TreeID, _ cache: PageCache, near: inout NearPages

@@ -3,8 +3,8 @@
 ///
 /// The pass works level by level from below: `runs[0]` gathers the entries of the leaf under way, `runs[n]` the
 /// references of the inner page of level n under way. An untouched subtree is passed on as a reference, once the runs
-/// below it have been written out; if they hold too little for a page of their own, the subtree's first page is taken in
-/// instead. So after a pass only the last page of each level can be small.
+/// below it have been written out; if they hold too little for a page of their own, the subtree's first page is taken
+/// in instead. So after a pass only the last page of each level can be small.
 ///
 /// The same pass copies pages forward (`relocation`), builds trees from nothing, and takes a transaction's changes that
 /// have outgrown memory into pages of its own.
@@ -28,8 +28,8 @@ final class TreeMerge {
   /// Of which changes a run is made.
   private let part: RunPart
 
-  // Exclusive access is not checked at run time where every entry goes through: one caller at a time takes a pass further,
-  // and nothing that it calls comes back to it.
+  // Exclusive access is not checked at run time where every entry goes through: one caller at a time takes a pass
+  // further, and nothing that it calls comes back to it.
   @exclusivity(unchecked) private var runs: [UnsafeMutablePointer<LevelRun>] = []
   @exclusivity(unchecked) private var frames: [Frame] = []
   /// Copies of the inner pages on the path, by level; and the upper bound and lower bound of each.
@@ -62,8 +62,9 @@ final class TreeMerge {
   ///   - changes: what to take in, in key order.
   ///   - relocation: pages to write anew although nothing in them changed.
   ///   - conversion: values to write in another form; of a tree whose keys are integers.
-  ///   - isBulk: whether leaves that changes make need not be in the cache: there are more of them than anybody is about to read, and
-  ///     they would take the place of what others do read, or memory that is made ready for them first.
+  ///   - isBulk: whether leaves that changes make need not be in the cache: there are more of them than anybody is
+  ///     about to read, and they would take the place of what others do read, or memory that is made ready for them
+  ///     first.
   ///   - part: which of the changes become entries, where `source` is empty and the result is a run.
   init(
     context: MergeContext, tree: TreeID, source: TreeState, changes: ChangeStream, relocation: Relocation? = nil,
@@ -278,8 +279,8 @@ final class TreeMerge {
     try mergeLeaf(high: high)
   }
 
-  /// Makes the leaf of `ref` anew in one go, if that is possible: what was gathered before is written out, and the new page
-  /// takes the old one's place under the same lower bound.
+  /// Makes the leaf of `ref` anew in one go, if that is possible: what was gathered before is written out, and the new
+  /// page takes the old one's place under the same lower bound.
   ///
   /// - Parameter made: What another thread has made of it; nil if none has.
   private func patchLeaf(
@@ -370,7 +371,8 @@ final class TreeMerge {
     take(upTo: high)
   }
 
-  /// Takes the entries of a leaf in their other form; answers false, having done nothing, if there are changes among them.
+  /// Takes the entries of a leaf in their other form; answers false, having done nothing, if there are changes among
+  /// them.
   private func convertLeaf(_ leaf: IntegerLeaf, _ conversion: ValueConversion) throws(StoreError) -> Bool {
     if leaf.count > 0, let change = changes.key, change.head <= leaf.key(leaf.count - 1) { return false }
     let level = runs[0]
@@ -440,8 +442,8 @@ final class TreeMerge {
     }
   }
 
-  /// Passes over a change that does not belong to the run, or takes the key of one that does, but puts nothing; answers false if it is
-  /// to be taken as ever.
+  /// Passes over a change that does not belong to the run, or takes the key of one that does, but puts nothing; answers
+  /// false if it is to be taken as ever.
   private func takeForRun(_ change: MergeChange) throws(StoreError) -> Bool {
     if (change.op == .delete) != (part == .deletions) {
       // What it supersedes is told where it is taken: the part that it belongs to is made as well.
@@ -545,9 +547,8 @@ final class TreeMerge {
     }
   }
 
-  /// Takes a leaf in that was encoded elsewhere, behind those before it: for trees of byte strings that are built from nothing. It does
-  /// not come into the cache, as those of `isBulk` do not.
-  /// Before the first step.
+  /// Takes a leaf in that was encoded elsewhere, behind those before it: for trees of byte strings that are built from
+  /// nothing. It does not come into the cache, as those of `isBulk` do not. Before the first step.
   func take(leaf bytes: UnsafeMutableRawBufferPointer) throws(StoreError) {
     guard let p = bytes.baseAddress, case let leaf = BytesLeaf(UnsafeRawPointer(p)), leaf.count > 0 else { return }
     let ref = try context.write(bytes, cached: false)

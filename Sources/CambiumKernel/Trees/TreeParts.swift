@@ -16,8 +16,8 @@ extension TreeView {
   /// More children than this are not looked at to find where parts begin.
   private static let mostChildren = 1 << 14
 
-  /// Divides a tree with integer keys into parts of about `entries` entries, in the order of the keys; into one where that is
-  /// not known without looking at many pages. O(pages above the leaves), of which a part has one or less.
+  /// Divides a tree with integer keys into parts of about `entries` entries, in the order of the keys; into one where
+  /// that is not known without looking at many pages. O(pages above the leaves), of which a part has one or less.
   ///
   /// - Throws: ``StoreError/noSuchTree(_:)``, ``StoreError/wrongTreeKind(_:)``; what reading throws.
   public final func parts(of tree: TreeID, entries: UInt64) throws(StoreError) -> TreeParts {
@@ -49,8 +49,8 @@ extension TreeView {
     TreeParts(access: try access(parts.access.id, .integer), ranges: parts.ranges, lock: parts.lock)
   }
 
-  /// Subtrees that make up a tree, with their lower bounds and how many entries they have: as far down as they have more than
-  /// is wanted.
+  /// Subtrees that make up a tree, with their lower bounds and how many entries they have: as far down as they have
+  /// more than is wanted.
   private final func children(
     _ access: TreeAccess, entries: UInt64
   ) throws(StoreError) -> [(low: UInt64, entries: UInt64)] {
@@ -81,11 +81,12 @@ extension TreeView {
     }
   }
 
-  /// Tells `body` the entries of a part by runs, as ``forEachRun(_:isSparse:_:)`` does. Several threads may go through parts of one
-  /// tree at a time, as long as nobody writes through the view.
+  /// Tells `body` the entries of a part by runs, as ``forEachRun(_:isSparse:_:)`` does. Several threads may go through
+  /// parts of one tree at a time, as long as nobody writes through the view.
   ///
-  /// - Parameter givesUpPages: Whether the cache gives up the leaves that were gone through, so that pages which are written
-  ///   meanwhile take their memory: for a tree that is about to be dropped. Who reads them after all reads them from the file.
+  /// - Parameter givesUpPages: Whether the cache gives up the leaves that were gone through, so that pages which are
+  ///   written meanwhile take their memory: for a tree that is about to be dropped. Who reads them after all reads them
+  ///   from the file.
   /// - Throws: what reading throws; what `body` throws.
   public final func forEachRun(
     _ parts: TreeParts, _ number: Int, isSparse: Bool = true, givesUpPages: Bool = false,

@@ -1,7 +1,7 @@
 extension TreeView {
-  /// About how many entries of a tree with byte keys are in a range, for who chooses between ways to find them: exact for
-  /// what is in the pages, and nearly so for what was written since the last checkpoint (keys that were changed there count
-  /// twice). O(log n).
+  /// About how many entries of a tree with byte keys are in a range, for who chooses between ways to find them: exact
+  /// for what is in the pages, and nearly so for what was written since the last checkpoint (keys that were changed
+  /// there count twice). O(log n).
   ///
   /// - Throws: ``StoreError/noSuchTree(_:)``, ``StoreError/wrongTreeKind(_:)``; what reading throws.
   public final func estimatedCount(_ tree: TreeID, in range: KeyRange) throws(StoreError) -> UInt64 {
@@ -14,8 +14,8 @@ extension TreeView {
     }
   }
 
-  /// How many entries of a tree with byte keys are in a range. O(log n) where nothing was written to the tree since the last
-  /// checkpoint, else O(log n + their number).
+  /// How many entries of a tree with byte keys are in a range. O(log n) where nothing was written to the tree since the
+  /// last checkpoint, else O(log n + their number).
   ///
   /// - Throws: ``StoreError/noSuchTree(_:)``, ``StoreError/wrongTreeKind(_:)``; what reading throws.
   public final func count(_ tree: TreeID, in range: KeyRange) throws(StoreError) -> UInt64 {

@@ -4,7 +4,8 @@ extension TreeView {
   ///
   /// `body` may read this view, but must not write through a transaction whose view this is.
   ///
-  /// - Throws: ``StoreError/noSuchTree(_:)``, ``StoreError/wrongTreeKind(_:)``; what reading throws; what `body` throws.
+  /// - Throws: ``StoreError/noSuchTree(_:)``, ``StoreError/wrongTreeKind(_:)``; what reading throws; what `body`
+  ///   throws.
   public final func forEach(
     _ tree: TreeID, _ body: (UInt64, UnsafeRawBufferPointer) throws(StoreError) -> Bool
   ) throws(StoreError) {
@@ -14,12 +15,13 @@ extension TreeView {
     }
   }
 
-  /// The same by runs of entries that lie together, as many as a page has between two that were changed since: a loop over
-  /// them in the caller's own module costs no call for an entry.
+  /// The same by runs of entries that lie together, as many as a page has between two that were changed since: a loop
+  /// over them in the caller's own module costs no call for an entry.
   ///
-  /// - Parameter isSparse: Whether `body` looks at few bytes of each entry, at steps that no processor foresees: all of a leaf is
-  ///   then brought from memory beforehand. Where most bytes are looked at, that takes longer than it saves.
-  /// - Throws: ``StoreError/noSuchTree(_:)``, ``StoreError/wrongTreeKind(_:)``; what reading throws; what `body` throws.
+  /// - Parameter isSparse: Whether `body` looks at few bytes of each entry, at steps that no processor foresees: all of
+  ///   a leaf is then brought from memory beforehand. Where most bytes are looked at, that takes longer than it saves.
+  /// - Throws: ``StoreError/noSuchTree(_:)``, ``StoreError/wrongTreeKind(_:)``; what reading throws; what `body`
+  ///   throws.
   public final func forEachRun(
     _ tree: TreeID, isSparse: Bool = true, _ body: (LentRun) throws(StoreError) -> Bool
   ) throws(StoreError) {

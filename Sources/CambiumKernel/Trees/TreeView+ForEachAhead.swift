@@ -10,8 +10,9 @@ extension TreeView {
   /// Keys whose misses decide whether those behind them are brought by several threads.
   static let stretch = 1024
 
-  /// Whether it may pay to have other threads bring the pages that so many keys lead to: to make a thread takes as long as a few dozen
-  /// pages. What ``Store/inOrder(_:mostThreads:make:use:)`` has made ahead is a small part of the cache, so that nothing is driven out before it is told.
+  /// Whether it may pay to have other threads bring the pages that so many keys lead to: to make a thread takes as long
+  /// as a few dozen pages. What ``Store/inOrder(_:mostThreads:make:use:)`` has made ahead is a small part of the cache,
+  /// so that nothing is driven out before it is told.
   final func mayBringAhead(_ keys: Int) -> Bool {
     keys >= 4 * Self.stretch && core.threadCount > 1 && allowsConcurrentReads
       && core.cache.capacity >= 2 * Self.chunk * (Self.mostThreads + 2)
@@ -20,8 +21,9 @@ extension TreeView {
   /// Whether so many misses in a stretch of keys are many.
   static func areMany(_ misses: UInt64) -> Bool { misses >= UInt64(stretch / 4) }
 
-  /// Tells the entries of keys as ``forEach(_:of:_:)`` does, on the calling thread, while others bring the pages of those behind into
-  /// the cache. What takes long of a page that is not there is the system's call and its checksum, which several threads can do at a time.
+  /// Tells the entries of keys as ``forEach(_:of:_:)`` does, on the calling thread, while others bring the pages of
+  /// those behind into the cache. What takes long of a page that is not there is the system's call and its checksum,
+  /// which several threads can do at a time.
   final func forEachAhead(
     _ access: TreeAccess, _ keys: ArraySlice<UInt64>,
     _ body: (UInt64, UnsafeRawBufferPointer) throws(StoreError) -> Bool

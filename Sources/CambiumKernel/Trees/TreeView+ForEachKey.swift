@@ -1,11 +1,12 @@
 extension TreeView {
-  /// Tells `body` the keys of a tree with byte keys from `lower` up to, not including, `upper`, in order, until it answers
-  /// false. The bytes are lent for the call. O(log n + number of keys); faster than a ``Cursor``, since nothing can move in
-  /// between.
+  /// Tells `body` the keys of a tree with byte keys from `lower` up to, not including, `upper`, in order, until it
+  /// answers false. The bytes are lent for the call. O(log n + number of keys); faster than a ``Cursor``, since nothing
+  /// can move in between.
   ///
   /// `body` may read this view, but must not write through a transaction whose view this is.
   ///
-  /// - Throws: ``StoreError/noSuchTree(_:)``, ``StoreError/wrongTreeKind(_:)``; what reading throws; what `body` throws.
+  /// - Throws: ``StoreError/noSuchTree(_:)``, ``StoreError/wrongTreeKind(_:)``; what reading throws; what `body`
+  ///   throws.
   public final func forEachKey(
     _ tree: TreeID, in range: KeyRange, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Bool
   ) throws(StoreError) {
@@ -16,8 +17,8 @@ extension TreeView {
     }
   }
 
-  /// The same for several ranges of few keys each, one after the other: best ascending, since each is sought from where the
-  /// one before was found.
+  /// The same for several ranges of few keys each, one after the other: best ascending, since each is sought from where
+  /// the one before was found.
   ///
   /// - Throws: as ``forEachKey(_:in:_:)-(_,KeyRange,_)``.
   public final func forEachKey(
@@ -56,9 +57,9 @@ extension TreeView {
     }
   }
 
-  /// The ids of rows at the ends of the keys of a tree from `range.lower` up to, not including, `range.upper`, in the order of
-  /// the keys, and whether they ascend. O(log n + number of keys); faster than asking ``forEachKey(_:in:_:)-(_,KeyRange,_)``
-  /// for them.
+  /// The ids of rows at the ends of the keys of a tree from `range.lower` up to, not including, `range.upper`, in the
+  /// order of the keys, and whether they ascend. O(log n + number of keys); faster than asking
+  /// ``forEachKey(_:in:_:)-(_,KeyRange,_)`` for them.
   ///
   /// - Throws: as that does, and what ``KeyDecoder/rowID(atEndOf:)`` throws.
   public final func rowIDs(
@@ -186,8 +187,8 @@ extension TreeView {
     }
   }
 
-  /// The leaves of a range, with those of their entries that are in it and room for a key; where no delta lies over the pages. Each is held
-  /// by the cursor while `body` runs, which says whether to go on.
+  /// The leaves of a range, with those of their entries that are in it and room for a key; where no delta lies over the
+  /// pages. Each is held by the cursor while `body` runs, which says whether to go on.
   @inline(__always)
   private final func forEachLeaf(
     _ access: TreeAccess, _ lower: UnsafeRawBufferPointer, _ upper: UnsafeRawBufferPointer?,

@@ -4,15 +4,16 @@ extension TreeView {
   /// How many entries are on their way from memory at once.
   static let batch = 16
 
-  /// Tells `body` the entries of a tree with integer keys that have one of `keys`, in their order, until it answers false.
-  /// Keys without an entry are passed over. The bytes are lent for the call. O(n log n), less for keys that ascend: several are
-  /// sought before the first is told, so that they come from memory at the same time; where the pages of many are not in the cache,
-  /// other threads bring those of the keys behind meanwhile.
+  /// Tells `body` the entries of a tree with integer keys that have one of `keys`, in their order, until it answers
+  /// false. Keys without an entry are passed over. The bytes are lent for the call. O(n log n), less for keys that
+  /// ascend: several are sought before the first is told, so that they come from memory at the same time; where the
+  /// pages of many are not in the cache, other threads bring those of the keys behind meanwhile.
   ///
   /// `body` should be short, since memory is not used again while it runs; it may read this view, but must not write
   /// through a transaction whose view this is, and must not close the store.
   ///
-  /// - Throws: ``StoreError/noSuchTree(_:)``, ``StoreError/wrongTreeKind(_:)``; what reading throws; what `body` throws.
+  /// - Throws: ``StoreError/noSuchTree(_:)``, ``StoreError/wrongTreeKind(_:)``; what reading throws; what `body`
+  ///   throws.
   public final func forEach(
     _ tree: TreeID, of keys: ArraySlice<UInt64>, _ body: (UInt64, UnsafeRawBufferPointer) throws(StoreError) -> Bool
   ) throws(StoreError) {
@@ -61,8 +62,8 @@ extension TreeView {
       let value = try access.find(TreeKey(key), cache, near: &near)
       found[n] = value
       n &+= 1
-      // Its first line is asked for now, and waited for when it is told. A load that is atomic is made, although nobody looks at
-      // what it gives.
+      // Its first line is asked for now, and waited for when it is told. A load that is atomic is made, although nobody
+      // looks at what it gives.
       if let value, value.bytes.count > 0 {
         let first = UnsafeMutableRawPointer(mutating: value.bytes.start).assumingMemoryBound(to: Atomic<UInt8>.self)
         _ = first.pointee.load(ordering: .relaxed)

@@ -20,7 +20,8 @@ enum Access: Comparable {
     return nil
   }
 
-  /// That of a type, whose witnesses have to be as visible as it is, by its own modifiers and by what is around it, the innermost first.
+  /// That of a type, whose witnesses have to be as visible as it is, by its own modifiers and by what is around it, the
+  /// innermost first.
   init(of type: TypeDeclaration, in context: [CompilerMessage.Syntax]) {
     let around = context.compactMap { try? TypeDeclaration($0.source) }
     var result = Access(type.modifiers)

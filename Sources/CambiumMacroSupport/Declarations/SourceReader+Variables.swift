@@ -9,8 +9,8 @@ struct VariableTail {
 }
 
 extension SourceReader {
-  /// Reads the type and the initial value of a variable, up to a `,` before another one, or to its end; skips its accessors
-  /// or observers.
+  /// Reads the type and the initial value of a variable, up to a `,` before another one, or to its end; skips its
+  /// accessors or observers.
   ///
   /// A variable ends with a line, unless the line ends with an operator or the next one goes on with one.
   mutating func variableTail() throws(Refusal) -> VariableTail {

@@ -10,7 +10,8 @@ struct TypeDeclaration: Equatable {
     var name: Word
     /// The names of its attributes, without modules, with their sources.
     var attributes: [Attribute] = []
-    /// `static`, `lazy`, ... with their places; `private(set)` is not among them, because it does not limit who may read.
+    /// `static`, `lazy`, ... with their places; `private(set)` is not among them, because it does not limit who may
+    /// read.
     var modifiers: [Word] = []
     /// `var` or `let`.
     var introducer: Word

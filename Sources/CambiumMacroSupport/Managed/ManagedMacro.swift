@@ -6,8 +6,8 @@ import CambiumSourceText
 ///     // get { self[managed: "tailNumber"] }
 ///     // set { self[managed: "tailNumber"] = newValue }
 ///
-/// What the property's type means is left to the overloads of that subscript: the compiler knows types, and the source does
-/// not tell what `Squadron` is.
+/// What the property's type means is left to the overloads of that subscript: the compiler knows types, and the source
+/// does not tell what `Squadron` is.
 enum ManagedMacro {
   /// The source of the accessors.
   static func accessors(_ request: CompilerMessage.AttachedMacro) throws(Refusal) -> String {
@@ -57,8 +57,8 @@ enum ManagedMacro {
     }
   }
 
-  /// Objects have the subscript, so that anything but a class or an extension is a mistake that the compiler would explain
-  /// with words about the expansion.
+  /// Objects have the subscript, so that anything but a class or an extension is a mistake that the compiler would
+  /// explain with words about the expansion.
   private static func check(
     context: [CompilerMessage.Syntax], of variable: VariableDeclaration
   ) throws(Refusal) {

@@ -1,5 +1,5 @@
-// What the compiler and a plug-in say to each other: the part of the compiler's protocol that Cambium's macros need. Keys
-// that are not named here are passed over, so that a newer compiler may say more.
+// What the compiler and a plug-in say to each other: the part of the compiler's protocol that Cambium's macros need.
+// Keys that are not named here are passed over, so that a newer compiler may say more.
 
 /// A message of the compiler; one of its parts is there.
 struct CompilerMessage: Decodable {

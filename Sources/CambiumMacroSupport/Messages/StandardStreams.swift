@@ -64,8 +64,8 @@ package struct StandardStreams {
     return header.reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// So many bytes, fewer at the end of the input; `nil` if reading failed. Grows with what comes, so that a length that is
-  /// no length costs no memory.
+  /// So many bytes, fewer at the end of the input; `nil` if reading failed. Grows with what comes, so that a length
+  /// that is no length costs no memory.
   private func bytes(_ count: Int) -> [UInt8]? {
     var result: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)

@@ -23,8 +23,8 @@ struct ModelClass {
     parent = Self.parent(of: declaration, conformances: conformances)
   }
 
-  /// Returns the superclass if it is a model. Then the class conforms already; a protocol that requires a model does not
-  /// make it conform.
+  /// Returns the superclass if it is a model. Then the class conforms already; a protocol that requires a model does
+  /// not make it conform.
   private static func parent(of declaration: TypeDeclaration, conformances: String) -> String? {
     guard !ConformanceList(conformances).contains("PersistentModel"), let first = declaration.firstInherited?.text,
       first != "PersistentModel", !first.hasSuffix(".PersistentModel")

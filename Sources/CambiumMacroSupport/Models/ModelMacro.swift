@@ -2,9 +2,10 @@
 ///
 ///     @Model final class Trip { var name: String; init(name: String) { self.name = name } }
 ///
-/// Three roles work together. The member role adds the backing data, the metadata of the schema and an initializer. The role
-/// for attributes puts `@_PersistedProperty` on each stored property. The extension role adds the conformances. Only the
-/// member role reports errors of the class. The other roles then expand to nothing, so that no error appears twice.
+/// Three roles work together. The member role adds the backing data, the metadata of the schema and an initializer. The
+/// role for attributes puts `@_PersistedProperty` on each stored property. The extension role adds the conformances.
+/// Only the member role reports errors of the class. The other roles then expand to nothing, so that no error appears
+/// twice.
 enum ModelMacro {
   static func members(_ request: CompilerMessage.AttachedMacro) throws(Refusal) -> String {
     let model = try ModelClass(

@@ -1,5 +1,5 @@
-/// `@_PersistedProperty`: the accessors of a property of a model, and a stored property without size that stands for it while
-/// the compiler checks whether initializers set it. Users do not write it; `@Model` does.
+/// `@_PersistedProperty`: the accessors of a property of a model, and a stored property without size that stands for it
+/// while the compiler checks whether initializers set it. Users do not write it; `@Model` does.
 enum PersistedPropertyMacro {
   static func accessors(_ request: CompilerMessage.AttachedMacro) throws(Refusal) -> String {
     let property = try property(request)

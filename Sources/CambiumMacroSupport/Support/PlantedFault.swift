@@ -6,8 +6,8 @@
   #endif
 #endif
 
-/// Mistakes that `.ci/planted` plants in the macros, one at a time, to show that some test notices each: see the kernel's
-/// `PlantedFault`.
+/// Mistakes that `.ci/planted` plants in the macros, one at a time, to show that some test notices each: see the
+/// kernel's `PlantedFault`.
 enum PlantedFault: CaseIterable {
   /// A bracket that closes nothing is copied into an expansion.
   case strayBracketCopied

@@ -61,8 +61,8 @@ extension ModelDocument {
     public var valueTransformerName: String?
     /// The type of a transformable attribute's values in Swift.
     public var customClassName: String?
-    /// Whether Xcode's generated code has a number in place of an object: a `Double` for an `NSNumber`, a `TimeInterval`
-    /// for a `Date`. `nil` if the file does not say.
+    /// Whether Xcode's generated code has a number in place of an object: a `Double` for an `NSNumber`, a
+    /// `TimeInterval` for a `Date`. `nil` if the file does not say.
     public var usesScalarValueType: Bool?
     /// Whether large binaries may be stored outside of the row.
     public var allowsExternalBinaryDataStorage = false

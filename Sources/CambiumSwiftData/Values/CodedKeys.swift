@@ -1,8 +1,8 @@
-/// Finds out by which keys a type codes itself, by decoding one from a decoder that gives a value without meaning for each
-/// key and notes the key and the type.
+/// Finds out by which keys a type codes itself, by decoding one from a decoder that gives a value without meaning for
+/// each key and notes the key and the type.
 enum CodedKeys {
-  /// The types by their keys, those of optional ones left out, and the value; nil if no value can be decoded so, or one that is no
-  /// keyed structure.
+  /// The types by their keys, those of optional ones left out, and the value; nil if no value can be decoded so, or one
+  /// that is no keyed structure.
   static func of<T: Decodable>(_ type: T.Type) -> (types: [String: Any.Type?], value: T)? {
     let keys = Keys()
     keys.outer = [ObjectIdentifier(type)]

@@ -3,8 +3,8 @@ import CambiumEngine
 
 /// Puts a structure together from the elements of a composite.
 enum CompositeDecoder {
-  /// The structure. An element that is missing or null where the field is not optional gives a value without meaning, as a
-  /// store of an earlier version may have it.
+  /// The structure. An element that is missing or null where the field is not optional gives a value without meaning,
+  /// as a store of an earlier version may have it.
   static func value<T: Decodable>(_ type: T.Type, _ elements: CompositeElements, _ shape: CompositeShape) throws -> T {
     try type.init(from: Giver(elements, shape))
   }

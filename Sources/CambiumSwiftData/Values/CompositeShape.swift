@@ -28,8 +28,8 @@ struct CompositeShape: Sendable {
   /// Whether the field at a place has values of a type, as they are.
   func isDirect<A: ModelAttribute>(_ place: Int, _ type: A.Type) -> Bool { fields[place].type == type }
 
-  /// The shape of a structure. Nil for a type that is stored as one coded value: one that is no structure, has no fields, has
-  /// fields of types that are not stored by themselves, or codes itself otherwise than field by field.
+  /// The shape of a structure. Nil for a type that is stored as one coded value: one that is no structure, has no
+  /// fields, has fields of types that are not stored by themselves, or codes itself otherwise than field by field.
   init?(of type: any Codable.Type) {
     var fields: [Field] = []
     var isComplete = true

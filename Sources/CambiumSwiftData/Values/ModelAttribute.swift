@@ -3,8 +3,8 @@ import CambiumEngine
 import CambiumKernel
 import Foundation
 
-/// A type of values that stores have. Not to be conformed to: other types are stored by their raw values, their fields, or
-/// as one coded value.
+/// A type of values that stores have. Not to be conformed to: other types are stored by their raw values, their fields,
+/// or as one coded value.
 public protocol ModelAttribute: AttributeRepresentable, Codable {
   /// The type of the attribute.
   static var attributeType: AttributeType { get }

@@ -1,4 +1,5 @@
-/// Gives a placeholder for whatever is asked, the first case of an enumeration whose cases have values with them included.
+/// Gives a placeholder for whatever is asked, the first case of an enumeration whose cases have values with them
+/// included.
 struct PlaceholderDecoder: Decoder {
   /// There is no value of the type that is asked for.
   struct Refusal: Error {}

@@ -1,10 +1,11 @@
 import Foundation
 
-/// Values of types that stand where there is none: for what is read of a row that is gone, and for finding out how types
-/// code themselves.
+/// Values of types that stand where there is none: for what is read of a row that is gone, and for finding out how
+/// types code themselves.
 enum PlaceholderValue {
-  /// A value of a type: zero, nothing, the first case of an enumeration. Nil if none can be found, as of a type that refuses
-  /// to be decoded of such values. A schema refuses required properties of these types unless they have an initial value.
+  /// A value of a type: zero, nothing, the first case of an enumeration. Nil if none can be found, as of a type that
+  /// refuses to be decoded of such values. A schema refuses required properties of these types unless they have an
+  /// initial value.
   ///
   /// - Parameter outer: The types that are being made, none of which can have itself within.
   static func find<T>(_ type: T.Type, within outer: Set<ObjectIdentifier> = []) -> T? {

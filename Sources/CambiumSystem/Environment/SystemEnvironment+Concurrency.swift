@@ -18,8 +18,8 @@ import CambiumKernel
     // Asked once, since it reads a file.
     private static let processorsInUse = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
-    /// On threads of the operating system that are made for it: tens of microseconds each, which whoever divides work has to
-    /// bear in mind.
+    /// On threads of the operating system that are made for it: tens of microseconds each, which whoever divides work
+    /// has to bear in mind.
     public func runConcurrently(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) {
       var threads: [pthread_t] = []
       var left: [Int] = []
@@ -37,7 +37,8 @@ import CambiumKernel
 
     /// Starts a thread that runs `work` and ends with it; false if there is none to be had.
     ///
-    /// The thread runs what an application gives, so that it has a stack of 8 MiB, as the threads of Swift's concurrency runtime have.
+    /// The thread runs what an application gives, so that it has a stack of 8 MiB, as the threads of Swift's
+    /// concurrency runtime have.
     static func startThread(_ work: @escaping @Sendable () -> Void) -> Bool {
       guard let thread = start(ThreadWork(0) { _ in work() }, stackBytes: 8 << 20) else { return false }
       pthread_detach(thread)

@@ -25,8 +25,8 @@ extension SystemEnvironment {
     #endif
   }
 
-  /// Whether the calling thread is the main thread. False also where the system does not tell (Windows): who asks has to
-  /// be right, if slower, with that answer on the main thread.
+  /// Whether the calling thread is the main thread. False also where the system does not tell (Windows): who asks has
+  /// to be right, if slower, with that answer on the main thread.
   public static func isMainThread() -> Bool {
     #if os(WASI)
       return true

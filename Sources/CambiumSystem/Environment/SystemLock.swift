@@ -61,8 +61,8 @@ import CambiumKernel
       precondition(made, "no memory for a lock")
     }
 
-    /// Where the system has such, one that looks for a moment whether the lock comes free before it lets the thread sleep: it is held
-    /// for tens of nanoseconds, and to sleep and wake takes ten thousand.
+    /// Where the system has such, one that looks for a moment whether the lock comes free before it lets the thread
+    /// sleep: it is held for tens of nanoseconds, and to sleep and wake takes ten thousand.
     private static func makeMutex(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) -> Bool {
       #if canImport(Glibc)
         var attributes = pthread_mutexattr_t()

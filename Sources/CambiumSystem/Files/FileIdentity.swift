@@ -1,7 +1,8 @@
 import CambiumKernel
 
 /// Which file a path or a descriptor leads to, whatever the path is called: its device and its number there. It stays
-/// the file's own until the last link and the last descriptor are gone, so it is comparable while a ``FileDevice`` is open.
+/// the file's own until the last link and the last descriptor are gone, so it is comparable while a ``FileDevice`` is
+/// open.
 public struct FileIdentity: Hashable, Sendable {
   /// The file system's number (`st_dev`; the volume serial number on Windows).
   public let device: UInt64

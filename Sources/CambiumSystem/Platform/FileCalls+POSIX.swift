@@ -73,8 +73,8 @@
       },
       beginSync: { file, offset, count in
         #if os(Linux) || os(Android)
-          // The kernel begins to write what is not on the medium before it looks what it need not keep. That is what this is for: it
-          // keeps what it is writing.
+          // The kernel begins to write what is not on the medium before it looks what it need not keep. That is what
+          // this is for: it keeps what it is writing.
           guard let start = off_t(exactly: offset), let length = off_t(exactly: count) else { return 0 }
           return -Int(
             posix_fadvise(Int32(truncatingIfNeeded: file), start, length, Int32(POSIX_FADV_DONTNEED)))

@@ -1,6 +1,6 @@
 extension CSVReader {
-  /// A field of the form `hhmm` (`517` is 5:17, `2400` the end of the day) as minutes after midnight; nil if the value is
-  /// missing.
+  /// A field of the form `hhmm` (`517` is 5:17, `2400` the end of the day) as minutes after midnight; nil if the value
+  /// is missing.
   func optionalMinutes(_ column: Int) throws(CSVError) -> Int? {
     guard let number = try optionalInteger(column) else { return nil }
     let (hours, minutes) = number.quotientAndRemainder(dividingBy: 100)
@@ -11,8 +11,8 @@ extension CSVReader {
   }
 }
 
-/// Days from 2001-01-01 to a day of the Gregorian calendar, which is the unit that dates are stored from; nil for what is
-/// no day.
+/// Days from 2001-01-01 to a day of the Gregorian calendar, which is the unit that dates are stored from; nil for what
+/// is no day.
 func daysSince2001(year: Int, month: Int, day: Int) -> Int? {
   guard (1...9999).contains(year), (1...12).contains(month), (1...31).contains(day) else { return nil }
   let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)

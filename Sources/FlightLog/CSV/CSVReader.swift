@@ -1,11 +1,11 @@
 /// Reads comma-separated values as RFC 4180 describes them, a record at a time.
 ///
-/// A field may be quoted; within quotes commas, line ends and doubled quotes are content. Lines end with LF or CR LF, the
-/// last one may end without. The first record names the columns, and every other must have as many fields. A byte order
-/// mark is skipped. Whatever is not so is an error that names the file and line: nothing is guessed.
+/// A field may be quoted; within quotes commas, line ends and doubled quotes are content. Lines end with LF or CR LF,
+/// the last one may end without. The first record names the columns, and every other must have as many fields. A byte
+/// order mark is skipped. Whatever is not so is an error that names the file and line: nothing is guessed.
 ///
-/// Fields are ranges of the bytes read until somebody asks for their value, so a record costs no allocation. The file is
-/// read in pieces: what is held of it is a piece and the current record.
+/// Fields are ranges of the bytes read until somebody asks for their value, so a record costs no allocation. The file
+/// is read in pieces: what is held of it is a piece and the current record.
 struct CSVReader {
   /// The file's name, for errors.
   let file: String

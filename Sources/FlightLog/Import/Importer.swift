@@ -8,9 +8,9 @@ import Cambium
 
 /// Fills a flight log from CSV files.
 ///
-/// Flights are saved in batches, each in one transaction together with the aircraft and airports that it mentions first,
-/// and the context is reset after each: memory stays bounded however long the file is. The number of log entries therefore
-/// says how many records of the file are in the store, and an import that was killed goes on from there.
+/// Flights are saved in batches, each in one transaction together with the aircraft and airports that it mentions
+/// first, and the context is reset after each: memory stays bounded however long the file is. The number of log entries
+/// therefore says how many records of the file are in the store, and an import that was killed goes on from there.
 struct Importer {
   /// Flights per save.
   static let batchSize = 10_000
@@ -220,7 +220,8 @@ struct Importer {
     }
   }
 
-  /// Makes sure that the last flight that the store should have from the file is there: else it was filled from another.
+  /// Makes sure that the last flight that the store should have from the file is there: else it was filled from
+  /// another.
   private func verifySameData(_ csv: CSVReader, _ columns: FlightColumns) throws {
     let values = try columns.values(of: csv)
     let request = FetchRequest<LogEntry>(entityName: "LogEntry")

@@ -1,4 +1,5 @@
-/// Shows how far something has come: a bar that is drawn again and again on a terminal, elsewhere a line at every tenth.
+/// Shows how far something has come: a bar that is drawn again and again on a terminal, elsewhere a line at every
+/// tenth.
 struct ProgressBar {
   private let title: String
   private let total: Int

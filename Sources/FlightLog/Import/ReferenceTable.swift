@@ -1,6 +1,7 @@
 import Cambium
 
-/// The objects of one entity by their identifier in the data. It keeps object IDs, which outlive a reset of the context.
+/// The objects of one entity by their identifier in the data. It keeps object IDs, which outlive a reset of the
+/// context.
 struct ReferenceTable<Object: ManagedObject> {
   private let entity: String
   private let key: String

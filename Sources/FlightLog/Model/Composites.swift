@@ -1,7 +1,7 @@
 import Cambium
 
-/// The composite `Times`: when a departure or arrival was to be and was, in minutes after local midnight, and how late in
-/// minutes.
+/// The composite `Times`: when a departure or arrival was to be and was, in minutes after local midnight, and how late
+/// in minutes.
 @ManagedPaths struct Times: CompositeRepresentable {
   var scheduled: Int?
   var actual: Int?

@@ -10,14 +10,14 @@ import Cambium
 ///                   origin, departures
 ///
 /// How values are stored:
-/// - `LogEntry.date` is the day of the scheduled departure where the airport is, as midnight UTC of that day. A day is a
-///   range of one value, whatever the time zone of who asks.
-/// - `departure` and `arrival` hold `scheduled` and `actual` in minutes after the airport's local midnight (317 is 5:17,
-///   1440 the end of the day) and `delay` in minutes, negative when early. Actual times are of the day on which they
-///   happened, which the data do not name: `delay` is what to compute with.
+/// - `LogEntry.date` is the day of the scheduled departure where the airport is, as midnight UTC of that day. A day is
+///   a range of one value, whatever the time zone of who asks.
+/// - `departure` and `arrival` hold `scheduled` and `actual` in minutes after the airport's local midnight (317 is
+///   5:17, 1440 the end of the day) and `delay` in minutes, negative when early. Actual times are of the day on which
+///   they happened, which the data do not name: `delay` is what to compute with.
 /// - `airTime` is in minutes, `distance` in statute miles, `altitude` in feet, `latitude` and `longitude` in degrees.
-/// - What the data do not have (`NA`) is nil. A flight that was cancelled has no `departure.actual`; one that never came
-///   to its destination has no `arrival.delay`.
+/// - What the data do not have (`NA`) is nil. A flight that was cancelled has no `departure.actual`; one that never
+///   came to its destination has no `arrival.delay`.
 /// - An aircraft or airport that a flight mentions, and the reference files do not describe, has its identifier alone.
 enum FlightLogModel {
   /// Makes the model; each container takes its own.

@@ -6,8 +6,8 @@ import Cambium
   import Foundation
 #endif
 
-// The objects of the flight log. Reading a property that cannot be read gives nil and is noted by the context, as in Core
-// Data; `assign` throws at once, which is what an import wants: it can say which record of the file is to blame.
+// The objects of the flight log. Reading a property that cannot be read gives nil and is noted by the context, as in
+// Core Data; `assign` throws at once, which is what an import wants: it can say which record of the file is to blame.
 
 /// An airline.
 @ManagedPaths final class Airline: ManagedObject {

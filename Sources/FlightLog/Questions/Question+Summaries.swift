@@ -90,8 +90,8 @@ extension Question {
 }
 
 extension ManagedObjectContext {
-  /// A dictionary for each group of the objects that have the same values of some key paths, with these and what `columns`
-  /// make of the group.
+  /// A dictionary for each group of the objects that have the same values of some key paths, with these and what
+  /// `columns` make of the group.
   func groups(
     of entity: String, where condition: String? = nil, by keyPaths: [String],
     _ columns: [(name: String, expression: String)], having: String, order: [(key: String, ascending: Bool)], limit: Int

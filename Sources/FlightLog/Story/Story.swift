@@ -93,7 +93,8 @@ struct Story {
     let toObjects = CustomMigrationStage(migratingFrom: versions[0], to: versions[1])
     toObjects.label = "airlines, airports and aircraft become objects"
     toObjects.didMigrateHandler = { manager, _ in try link(manager) }
-    // By a stage of its own, so that nobody skips it: from version 2 to 4 at once, times would be dropped, not gathered.
+    // By a stage of its own, so that nobody skips it: from version 2 to 4 at once, times would be dropped, not
+    // gathered.
     let toComposites = CustomMigrationStage(migratingFrom: versions[1], to: versions[2])
     toComposites.label = "times become composites"
     let withoutCodes = CustomMigrationStage(migratingFrom: versions[2], to: versions[3])
@@ -108,7 +109,8 @@ struct Story {
     for stage in manager.stages { say("  \(stage.label ?? "")") }
   }
 
-  /// Makes the objects that codes stand for, and links the entries with them. What is linked stays so if it is cut short.
+  /// Makes the objects that codes stand for, and links the entries with them. What is linked stays so if it is cut
+  /// short.
   private func link(_ manager: StagedMigrationManager) throws {
     guard let context = manager.container?.newBackgroundContext() else { return }
     try context.performAndWait {

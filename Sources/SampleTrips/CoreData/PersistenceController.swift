@@ -6,8 +6,8 @@ struct PersistenceController {
 
   /// Opens the store.
   ///
-  /// - Parameter tracksHistory: Whether saves are recorded in the store's history. SwiftData always does that. So a stack beside
-  ///   it must do so, too, or may only read.
+  /// - Parameter tracksHistory: Whether saves are recorded in the store's history. SwiftData always does that. So a
+  ///   stack beside it must do so, too, or may only read.
   init(store: URL, model: NSManagedObjectModel, tracksHistory: Bool = true) throws {
     container = NSPersistentContainer(name: "SampleTrips", managedObjectModel: model)
     if let description = container.persistentStoreDescriptions.first {

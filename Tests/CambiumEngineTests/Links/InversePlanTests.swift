@@ -3,7 +3,8 @@ import CambiumKernel
 import CambiumTesting
 import Testing
 
-/// Plans that follow an inverse back from the objects that a condition holds for, for all kinds of relationships that are kept on both sides.
+/// Plans that follow an inverse back from the objects that a condition holds for, for all kinds of relationships that
+/// are kept on both sides.
 @Suite struct InversePlanTests {
   private static func schema() throws -> Schema {
     func relationship(_ name: String, _ destination: String, _ inverse: String, many: Bool, ordered: Bool = false)

@@ -1,8 +1,8 @@
 import CambiumEngine
 import CambiumTesting
 
-/// Objects and links in plain dictionaries: what a store must agree with. It follows the rules of links as a user reads them, and looks at
-/// nothing of the engine.
+/// Objects and links in plain dictionaries: what a store must agree with. It follows the rules of links as a user reads
+/// them, and looks at nothing of the engine.
 struct LinkModel: Equatable {
   /// One relationship of an entity.
   struct Side: Equatable {
@@ -89,7 +89,8 @@ struct LinkModel: Equatable {
     links[side]?[object] = list
   }
 
-  /// - Parameter waiting: Objects that are not inserted yet. By what their rows are to hold they never lead to what is gone.
+  /// - Parameter waiting: Objects that are not inserted yet. By what their rows are to hold they never lead to what is
+  ///   gone.
   mutating func delete(_ gone: [ObjectReference], waiting: Set<ObjectReference>) {
     for (side, design) in sides.enumerated() where !design.isToMany || design.isOrdered {
       for object in waiting { links[side]?[object]?.removeAll { gone.contains($0) } }

@@ -3,8 +3,8 @@ import CambiumKernel
 import CambiumTesting
 import Testing
 
-/// Random edits of links by the public interface, over random models, compared with ``LinkModel`` after every commit: both directions agree,
-/// and the check of the store finds nothing.
+/// Random edits of links by the public interface, over random models, compared with ``LinkModel`` after every commit:
+/// both directions agree, and the check of the store finds nothing.
 @Suite struct LinkModelTests {
   /// How many operations; `CAMBIUM_LINKS` sets another number.
   private static var count: Int { testCount("CAMBIUM_LINKS", short: 10_000, full: 100_000) }

@@ -142,8 +142,8 @@ import Testing
     try Self.verify(store, isBuilt: true, "all done")
   }
 
-  /// A migration goes by what is put off now, not by what was when the store was opened: a task that was done is not begun
-  /// anew, and the state before it is given up with the last one.
+  /// A migration goes by what is put off now, not by what was when the store was opened: a task that was done is not
+  /// begun anew, and the state before it is given up with the last one.
   @Test func whatWasDoneIsNotPutOffAgain() throws {
     let store = try EntityStore.create(
       in: try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 5)),

@@ -3,9 +3,9 @@ import CambiumKernel
 import CambiumTesting
 import Testing
 
-/// Every kind of change that a migration puts off: cut short at every write of its commit and of each task; over every prefix of
-/// the tasks another migration, changes of the application, and the way back. What is read is always what a plain migration in
-/// memory makes, before, between and after the parts.
+/// Every kind of change that a migration puts off: cut short at every write of its commit and of each task; over every
+/// prefix of the tasks another migration, changes of the application, and the way back. What is read is always what a
+/// plain migration in memory makes, before, between and after the parts.
 @Suite struct DeferredMatrixTests {
   struct Change: Sendable, CustomTestStringConvertible {
     var name: String
@@ -247,7 +247,8 @@ import Testing
     return values.allSatisfy { $0.isNull } ? .null : .composite(CompositeValue(names: composite.names, values: values))
   }
 
-  /// Gives every third object other links and another number, removes every fourth; where there is an inverse, it follows.
+  /// Gives every third object other links and another number, removes every fourth; where there is an inverse, it
+  /// follows.
   private static func changeAll(_ store: EntityStore, _ expected: inout NaiveStore) throws {
     let before = expected
     var result = expected

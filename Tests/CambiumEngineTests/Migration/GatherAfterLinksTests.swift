@@ -58,7 +58,8 @@ import Testing
     return (store, references)
   }
 
-  /// Links the first entries, as an application does between the migrations: their rows have the second version's layout.
+  /// Links the first entries, as an application does between the migrations: their rows have the second version's
+  /// layout.
   private static func link(_ references: ArraySlice<ObjectReference>, _ store: EntityStore) throws {
     try store.write { (t) throws(EngineError) in
       guard let airline = store.schema.entity(named: "Airline") else { return }

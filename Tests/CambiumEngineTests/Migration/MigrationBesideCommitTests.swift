@@ -4,8 +4,8 @@ import CambiumTesting
 import Foundation
 import Testing
 
-/// A migration right after a commit that is in the log, but not durable yet, and so in no view of its own yet: it must take
-/// that commit over, and not what views show.
+/// A migration right after a commit that is in the log, but not durable yet, and so in no view of its own yet: it must
+/// take that commit over, and not what views show.
 @Suite struct MigrationBesideCommitTests {
   /// A device whose next sync waits until it is told to go on.
   private final class GateDevice: StorageDevice, @unchecked Sendable {

@@ -9,8 +9,8 @@ import Testing
   /// `CAMBIUM_MIGRATION_CRASHES` sets another number.
   static var count: Int { testCount("CAMBIUM_MIGRATION_CRASHES", short: 6, full: 800) }
 
-  /// Kinds of changes that no object may stand in the way of, which is why hardly any of them is made where every entity has
-  /// objects; or that cannot be inferred.
+  /// Kinds of changes that no object may stand in the way of, which is why hardly any of them is made where every
+  /// entity has objects; or that cannot be inferred.
   private static let seldomMade: Set<String> = [
     "type changed", "to-many made to-one", "destination changed", "entity made abstract", "required attribute added",
     "required relationship added",
@@ -131,7 +131,8 @@ import Testing
     return true
   }
 
-  /// Opens what a crash left: the old store or the new one, whole. Answers whether it is the new one; nil if it is neither.
+  /// Opens what a crash left: the old store or the new one, whole. Answers whether it is the new one; nil if it is
+  /// neither.
   private static func open(
     _ image: CrashImage, old: (schema: Schema, objects: NaiveStore), new: (schema: Schema, objects: NaiveStore),
     _ text: String, _ tally: inout Tally

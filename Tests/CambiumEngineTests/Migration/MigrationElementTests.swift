@@ -316,8 +316,8 @@ import Testing
         == [["p": .integer(1), "q": .integer(2)]])
   }
 
-  /// An identifier stays what it was, however often the value changes its level: from each version to the next, and from the
-  /// first to the last. What stays where it is goes nowhere else.
+  /// An identifier stays what it was, however often the value changes its level: from each version to the next, and
+  /// from the first to the last. What stays where it is goes nowhere else.
   @Test(arguments: [false, true]) func identifiersStayTheSame(defers: Bool) throws {
     let versions = [
       [Self.number("a"), Self.composite("c", [Self.number("x"), Self.number("y")])],

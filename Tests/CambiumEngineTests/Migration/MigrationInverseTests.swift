@@ -15,8 +15,8 @@ import Testing
       : RelationshipSchema(name, to: destination, inverse: inverse)
   }
 
-  /// A to-many relationship that gets a to-one inverse: which of several objects that lead to one is to keep it, only the
-  /// application knows.
+  /// A to-many relationship that gets a to-one inverse: which of several objects that lead to one is to keep it, only
+  /// the application knows.
   @Test(arguments: [false, true], [false, true])
   func aNewToOneInverseOfSeveralObjectsIsInTheWay(ordered: Bool, defers: Bool) throws {
     let store = try Rules.store([

@@ -22,8 +22,8 @@ import Testing
 
   // MARK: What is put off
 
-  /// What a plan says to be put off is what there is to do afterwards, and what an eager plan says could be is what a deferred
-  /// migration does not do at once.
+  /// What a plan says to be put off is what there is to do afterwards, and what an eager plan says could be is what a
+  /// deferred migration does not do at once.
   @Test(arguments: DeferredMatrixTests.changes)
   func whatIsPutOffIsTold(_ change: DeferredMatrixTests.Change) throws {
     let store = try DeferredMatrixTests.store(change, on: MemoryDevice(), rows: 14)
@@ -54,8 +54,8 @@ import Testing
 
   // MARK: Passes
 
-  /// A to-one relationship that gets a to-many inverse stays as it is; what leads back is built of all rows, which a plan
-  /// does not keep to itself.
+  /// A to-one relationship that gets a to-many inverse stays as it is; what leads back is built of all rows, which a
+  /// plan does not keep to itself.
   @Test func theWayBackIsAStep() throws {
     let store = try Self.store([
       EntitySchema("A", relationships: [RelationshipSchema("b", to: "B")]), EntitySchema("B"),
@@ -82,7 +82,8 @@ import Testing
     #expect(Self.lines(without.steps) == ["write the model", "drop the links of A.b (30 entries, 0 pages)"])
   }
 
-  /// The rows of a hierarchy are gone through once for all its entities: each step has its own rows, and the first the pages.
+  /// The rows of a hierarchy are gone through once for all its entities: each step has its own rows, and the first the
+  /// pages.
   @Test func pagesOfAHierarchyAreCountedOnce() throws {
     func model(_ type: AttributeType) -> [EntitySchema] {
       [
@@ -142,8 +143,8 @@ import Testing
     #expect(try store.migrate(to: goal(unique: false), defers: true).deferredTasks().map { $0.index } == ["byName"])
   }
 
-  /// A required relationship that is derived from an inverse which leads to a subentity only: objects of the others lose what they
-  /// had, and are told.
+  /// A required relationship that is derived from an inverse which leads to a subentity only: objects of the others
+  /// lose what they had, and are told.
   @Test func inversesOfSubentitiesFillNoOthers() throws {
     func model(_ isNew: Bool) -> [EntitySchema] {
       var many = RelationshipSchema("cs", toMany: "X", inverse: "p")

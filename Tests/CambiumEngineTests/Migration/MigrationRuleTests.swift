@@ -124,8 +124,8 @@ import Testing
     #expect(try view.row(objects[1])?.value(keyPath: "x") == .null)
   }
 
-  /// An index of some objects stays as it is in a migration that has nothing to do with its condition, even if all rows are
-  /// written anew; and is built again if what the condition reads comes to be other values.
+  /// An index of some objects stays as it is in a migration that has nothing to do with its condition, even if all rows
+  /// are written anew; and is built again if what the condition reads comes to be other values.
   @Test(arguments: [false, true]) func conditionsThatMeanTheSameKeepTheirIndex(isKept: Bool) throws {
     let types: [(AttributeType, AttributeType)] = [(.integer32, .integer64), (.string, .string)]
     for (type, (from, to)) in types.enumerated() {
@@ -170,7 +170,8 @@ import Testing
     }
   }
 
-  /// A condition that comes to hold for other rows, since what it reads has a default where it was null, gets a new index.
+  /// A condition that comes to hold for other rows, since what it reads has a default where it was null, gets a new
+  /// index.
   @Test(arguments: [false, true]) func conditionsFollowDefaults(defers: Bool) throws {
     func model(_ b: AttributeSchema, _ e: AttributeSchema) -> [EntitySchema] {
       [
@@ -377,8 +378,9 @@ import Testing
     #expect(try Self.rows(after, objects[1], "b") == [objects[2].row])
   }
 
-  /// A required to-many relationship, which is derived from its inverse: what that led to has objects, and only the rest of them
-  /// stands in the way, whether the inverse stays, gets the links of another, or goes on with another name.
+  /// A required to-many relationship, which is derived from its inverse: what that led to has objects, and only the
+  /// rest of them stands in the way, whether the inverse stays, gets the links of another, or goes on with another
+  /// name.
   @Test(arguments: [false, true]) func newRequiredToManyRelationshipsAreFilledFromTheirInverse(isKept: Bool) throws {
     let store = try Self.store([
       EntitySchema("A", relationships: [RelationshipSchema("b", to: "B")]),

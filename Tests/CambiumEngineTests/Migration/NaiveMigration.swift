@@ -1,8 +1,8 @@
 import CambiumEngine
 import CambiumKernel
 
-/// The rules of migration once more, written down plainly and without the engine: on models as they are described, and on
-/// objects in memory.
+/// The rules of migration once more, written down plainly and without the engine: on models as they are described, and
+/// on objects in memory.
 struct NaiveMigration {
   let source: NaiveModel
   let destination: NaiveModel

@@ -4,8 +4,8 @@ import CambiumTesting
 import Foundation
 import Testing
 
-/// Random models, filled with random objects and changed at random: the store must become what a plain migration in memory
-/// makes of the objects, or say what stands in the way where the rules say so.
+/// Random models, filled with random objects and changed at random: the store must become what a plain migration in
+/// memory makes of the objects, or say what stands in the way where the rules say so.
 @Suite struct RandomMigrationTests {
   /// How many models are changed up to three times; `CAMBIUM_MIGRATIONS` sets another number.
   static var count: Int { testCount("CAMBIUM_MIGRATIONS", short: 700, full: 2500) }
@@ -47,7 +47,8 @@ import Testing
       print("  \(operation.name): \(tally.tried[operation.name] ?? 0), made \(tally.made[operation.name] ?? 0)")
     }
     for (what, times) in tally.told.sorted(by: { $0.key < $1.key }) { print("  told \(what): \(times)") }
-    // Every kind of change was tried often enough to mean something, and made, but for those that cannot be by themselves.
+    // Every kind of change was tried often enough to mean something, and made, but for those that cannot be by
+    // themselves.
     for operation in RandomModel.operations {
       let tried = tally.tried[operation.name] ?? 0
       #expect(tried >= Self.count / 50, "\(operation.name) was tried \(tried) times")

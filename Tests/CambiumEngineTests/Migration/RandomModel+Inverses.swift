@@ -163,7 +163,8 @@ extension RandomModel {
 
   // MARK: Entities
 
-  /// An entity without relatives goes under a new entity of a hierarchy, or one that has some to a place where it may not be.
+  /// An entity without relatives goes under a new entity of a hierarchy, or one that has some to a place where it may
+  /// not be.
   mutating func moveUnderNewEntity(_ place: Int) -> Bool {
     let model = NaiveModel(definition)
     let own = Set(model.family(definition.entities[place].name))

@@ -4,8 +4,8 @@ import CambiumTesting
 // Every kind of change that random models go through.
 
 extension RandomModel {
-  /// A kind of change: how it is called, how often it is tried, and how it is made, of the entity at a place if it is one of an
-  /// entity. It answers whether there was anything to change.
+  /// A kind of change: how it is called, how often it is tried, and how it is made, of the entity at a place if it is
+  /// one of an entity. It answers whether there was anything to change.
   struct Operation: Sendable {
     let name: String
     /// Changes that seldom find what they need are tried more often.

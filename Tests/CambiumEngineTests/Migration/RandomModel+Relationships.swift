@@ -6,8 +6,8 @@ import CambiumTesting
 extension RandomModel {
   // MARK: Required ones
 
-  /// A required relationship that nothing fills, so that whatever objects there are stand in the way; with an inverse as new as
-  /// it is, or without.
+  /// A required relationship that nothing fills, so that whatever objects there are stand in the way; with an inverse
+  /// as new as it is, or without.
   mutating func addRequiredRelationship() -> Bool {
     let a = random.below(definition.entities.count)
     let b = random.below(definition.entities.count)
@@ -55,8 +55,8 @@ extension RandomModel {
     return true
   }
 
-  /// A relationship becomes one of each child. Where there is one child, its inverse may lead to that, which cannot be inferred
-  /// as long as the parent is there; else they are no inverses any more.
+  /// A relationship becomes one of each child. Where there is one child, its inverse may lead to that, which cannot be
+  /// inferred as long as the parent is there; else they are no inverses any more.
   mutating func moveRelationshipDown() -> Bool {
     let candidates = places { !isKey($0.name) }
       .filter { entity, _ in definition.entities.contains { $0.parent == definition.entities[entity].name } }
@@ -97,8 +97,8 @@ extension RandomModel {
     }
   }
 
-  /// A relationship leads to an ancestor of what it led to, which all are that it leads to; or to any other entity, which
-  /// seldom can be inferred.
+  /// A relationship leads to an ancestor of what it led to, which all are that it leads to; or to any other entity,
+  /// which seldom can be inferred.
   mutating func changeDestination(toAncestor: Bool) -> Bool {
     let model = NaiveModel(definition)
     var candidates: [(entity: Int, place: Int, destination: String)] = []
@@ -147,8 +147,8 @@ extension RandomModel {
 
   // MARK: Before the first change
 
-  /// Gives a model what changes seldom bring, for other changes to find: entities that are abstract, though never all of them,
-  /// attributes that are required, perhaps with a default, and relationships that are required.
+  /// Gives a model what changes seldom bring, for other changes to find: entities that are abstract, though never all
+  /// of them, attributes that are required, perhaps with a default, and relationships that are required.
   mutating func vary() {
     for entity in definition.entities.indices {
       if entity > 0, random.oneIn(5) { definition.entities[entity].isAbstract = true }

@@ -4,8 +4,8 @@ import CambiumTesting
 import Foundation
 import Testing
 
-/// Going back behind a migration: from any part of what it put off, and after commits of the application, the store must be
-/// what it was before, value by value and index by index.
+/// Going back behind a migration: from any part of what it put off, and after commits of the application, the store
+/// must be what it was before, value by value and index by index.
 @Suite struct RollbackTests {
   /// How many stores; `CAMBIUM_ROLLBACKS` sets another number.
   static var count: Int { testCount("CAMBIUM_ROLLBACKS", short: 120, full: 120) }

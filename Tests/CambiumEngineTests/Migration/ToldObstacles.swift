@@ -29,7 +29,8 @@ enum ToldObstacles {
 
   // MARK: What stands in the way
 
-  /// What differs, in words; nil if all is told that stands in the way, and how many objects, and which (as many as are named).
+  /// What differs, in words; nil if all is told that stands in the way, and how many objects, and which (as many as are
+  /// named).
   static func difference(
     _ told: [MigrationBlock], _ expected: [NaiveMigration.Obstacle: Set<UInt64>], _ before: NaiveStore, _ schema: Schema
   ) -> String? {
@@ -52,7 +53,8 @@ enum ToldObstacles {
     return found == Set(expected.keys) ? nil : "told \(found), expected \(expected)"
   }
 
-  /// Those of what a plan tells that a migration tells: duplicates only if nothing else is in the way, which a plan goes on behind.
+  /// Those of what a plan tells that a migration tells: duplicates only if nothing else is in the way, which a plan
+  /// goes on behind.
   static func first(_ told: [MigrationBlock]) -> [MigrationBlock] {
     let others = told.filter { if case .duplicate = $0.reason { false } else { true } }
     return others.isEmpty ? told : others

@@ -3,8 +3,8 @@ import Testing
 
 @testable import CambiumEngine
 
-/// The deepest predicates that are accepted, and all that is done with them, on a thread as small as Apple's are. (Without
-/// optimisation a frame is several times as large.)
+/// The deepest predicates that are accepted, and all that is done with them, on a thread as small as Apple's are.
+/// (Without optimisation a frame is several times as large.)
 @Suite struct PredicateStackTests {
   #if DEBUG
     static let stackSize = 8 << 20

@@ -4,8 +4,8 @@ import CambiumTesting
 import Synchronization
 import Testing
 
-/// Where several threads could go wrong: trees that are written in between, large rows, hosts whose processors come and go, errors
-/// of rows that nobody came to.
+/// Where several threads could go wrong: trees that are written in between, large rows, hosts whose processors come and
+/// go, errors of rows that nobody came to.
 @Suite struct ConcurrentLimitsTests {
   private static let count = 80_000
 
@@ -67,8 +67,8 @@ import Testing
       Store.open(on: MemoryDevice(copying: bytes, lock: ThreadLock()), environment: environment, options: options))
   }
 
-  /// Rows that go or are written anew in the transaction that then builds an index and ways back, in several rounds, between
-  /// which what it has of the rows moves into pages.
+  /// Rows that go or are written anew in the transaction that then builds an index and ways back, in several rounds,
+  /// between which what it has of the rows moves into pages.
   @Test(arguments: [1_400_000, 1 << 19], [AttributeType.double, .integer64])
   func indexesAreBuiltInSeveralRounds(deltaBytes: Int, weight: AttributeType) throws {
     let store = try Self.open(Self.many.get(), deltaBytes: deltaBytes)

@@ -4,8 +4,8 @@ import CambiumTesting
 import Synchronization
 import Testing
 
-/// What several threads do with a large table comes to what one does: fetches in all their forms, indexes that are built, rows
-/// that are written anew, and errors.
+/// What several threads do with a large table comes to what one does: fetches in all their forms, indexes that are
+/// built, rows that are written anew, and errors.
 @Suite struct ConcurrentWorkTests {
   private static let count = 34_000
 
@@ -288,7 +288,8 @@ import Testing
     try store.close()
   }
 
-  /// Where a page is damaged, the rows before it are told first, and then the error; who has enough before is not told of it.
+  /// Where a page is damaged, the rows before it are told first, and then the error; who has enough before is not told
+  /// of it.
   @Test func rowsBeforeDamageAreTold() throws {
     let bytes = try Self.content.get()
     var ends = 0
@@ -404,7 +405,8 @@ import Testing
     #expect(!found[0].isEmpty && found[0] == found[1])
   }
 
-  /// Who reads the state before a migration while it is made reads the same all the time, although its pages leave the cache.
+  /// Who reads the state before a migration while it is made reads the same all the time, although its pages leave the
+  /// cache.
   @Test(arguments: [1 << 18, 64 << 20]) func theStateBeforeIsReadMeanwhile(deltaBytes: Int) throws {
     let store = try Self.open(try Self.device(), threads: 4, deltaBytes: deltaBytes)
     let view = try store.view()

@@ -3,8 +3,8 @@ import CambiumKernel
 import CambiumTesting
 import Testing
 
-/// Groups gathered from encoded rows: of every type, of elements of composites, through relationships, and of entities whose
-/// rows have other layouts; against sums over values that were read row by row.
+/// Groups gathered from encoded rows: of every type, of elements of composites, through relationships, and of entities
+/// whose rows have other layouts; against sums over values that were read row by row.
 @Suite struct EncodedGroupTests {
   private static let numbers = ["small", "wide", "half", "single", "day", "spot.x"]
   private static let keys = [

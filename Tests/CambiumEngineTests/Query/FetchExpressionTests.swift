@@ -3,8 +3,8 @@ import CambiumKernel
 import CambiumTesting
 import Testing
 
-/// Random predicates with operators, functions, collections and subqueries over objects that are related: a fetch finds what
-/// the evaluator says of values that are read without the engine's paths, whatever index and filter it uses.
+/// Random predicates with operators, functions, collections and subqueries over objects that are related: a fetch finds
+/// what the evaluator says of values that are read without the engine's paths, whatever index and filter it uses.
 @Suite struct FetchExpressionTests {
   static func schema() throws -> Schema {
     let thing = EntitySchema(

@@ -3,8 +3,8 @@ import CambiumKernel
 import CambiumTesting
 import Testing
 
-/// Scans of leaves with many more rows than are compared at a time, some of them changed since the last checkpoint: the rows
-/// that a number and a text let through, in order, up to any limit.
+/// Scans of leaves with many more rows than are compared at a time, some of them changed since the last checkpoint: the
+/// rows that a number and a text let through, in order, up to any limit.
 @Suite struct LongRunTests {
   @Test(arguments: [false, true]) func findsWhatLoopsFind(isInPages: Bool) throws {
     let entity = EntitySchema(
@@ -57,8 +57,8 @@ import Testing
     }
   }
 
-  /// Rows of a parent and its child in turn, asked for a text alone: what is asked of the rows of one entity is not asked of the
-  /// other's, wherever in a leaf they lie.
+  /// Rows of a parent and its child in turn, asked for a text alone: what is asked of the rows of one entity is not
+  /// asked of the other's, wherever in a leaf they lie.
   @Test(arguments: [1, 2, 3]) func entitiesInTurn(stride: Int) throws {
     let parent = EntitySchema("Parent", attributes: [AttributeSchema("word", .string)])
     let child = EntitySchema("Child", parent: "Parent", attributes: [AttributeSchema("more", .string)])

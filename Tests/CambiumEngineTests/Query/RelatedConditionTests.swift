@@ -4,8 +4,8 @@ import Testing
 
 @testable import CambiumEngine
 
-/// Conditions on the objects of to-many relationships, asked of rows that another condition's index gives: of many at once,
-/// whether they lead to few objects or to more than are read together.
+/// Conditions on the objects of to-many relationships, asked of rows that another condition's index gives: of many at
+/// once, whether they lead to few objects or to more than are read together.
 @Suite struct RelatedConditionTests {
   private struct Entry {
     var owner: Int

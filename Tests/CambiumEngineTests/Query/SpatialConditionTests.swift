@@ -4,7 +4,8 @@ import Testing
 
 @testable import CambiumEngine
 
-/// What conditions say about places: the area that is read of the index for them has all rows that meet them, and few others.
+/// What conditions say about places: the area that is read of the index for them has all rows that meet them, and few
+/// others.
 @Suite struct SpatialConditionTests {
   private static func number(_ random: inout SplitMix64, _ range: Double) -> String {
     let value = PlacesModel.degrees(&random, range)

@@ -5,7 +5,8 @@ import Testing
 
 /// Texts have one order, in an index and without.
 @Suite struct StringOrderTests {
-  /// Marks of several combining classes, in any order, with letters between: what is put in order before it is compared.
+  /// Marks of several combining classes, in any order, with letters between: what is put in order before it is
+  /// compared.
   static func texts(_ count: Int, seed: UInt64) -> [String] {
     var random = SplitMix64(seed: seed)
     let scalars = Array("\u{36E}\u{32F}\u{301}\u{344}\u{31B}ez\u{E9}\u{1E9B}".unicodeScalars)

@@ -19,8 +19,8 @@ import Testing
     #expect(try rules(SchemaDefinition([a, b]), sync: true) == [])
   }
 
-  /// Two properties of one level with one renaming identifier. Those of a parent count. The name of another property is no
-  /// shared identifier: `w` gets the values of `v`, and `v` is new.
+  /// Two properties of one level with one renaming identifier. Those of a parent count. The name of another property is
+  /// no shared identifier: `w` gets the values of `v`, and `v` is new.
   @Test func sharedIdentifiers() throws {
     func text(_ name: String, was identifier: String? = nil) -> AttributeSchema {
       var attribute = AttributeSchema(name, .string)

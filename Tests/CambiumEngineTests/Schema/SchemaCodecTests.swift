@@ -117,8 +117,8 @@ import Testing
     }
   }
 
-  /// The elements of an attribute are those of its composite type in all but identifiers: a model of which only names and types agree
-  /// was read, and its definition refused.
+  /// The elements of an attribute are those of its composite type in all but identifiers: a model of which only names
+  /// and types agree was read, and its definition refused.
   @Test func elementsThatAreNotThoseOfTheirTypeAreRefused() throws {
     func bytes(_ change: (inout AttributeSchema) -> Void) throws -> [UInt8] {
       var amount = AttributeSchema("amount", .integer64)

@@ -4,8 +4,8 @@ import Testing
 
 @testable import CambiumEngine
 
-/// The few nearest places by stretches of the curve are those that looking at every entry gives, to the last bit and in the
-/// same order.
+/// The few nearest places by stretches of the curve are those that looking at every entry gives, to the last bit and in
+/// the same order.
 @Suite struct NearestFewTests {
   /// What places are like.
   enum Kind: CaseIterable {

@@ -6,7 +6,8 @@ import Testing
 
 /// Rows of many objects, batch by batch, which other threads copy ahead.
 @Suite struct BatchesAheadTests {
-  /// Rows of many objects batch by batch, whoever copies them, up to where the listener has enough or something is damaged.
+  /// Rows of many objects batch by batch, whoever copies them, up to where the listener has enough or something is
+  /// damaged.
   @Test(arguments: [1, 4]) func rowsComeInBatches(threads: Int) throws {
     let environment = CountingEnvironment(processors: threads)
     let device = MemoryDevice(copying: [], lock: ThreadLock())

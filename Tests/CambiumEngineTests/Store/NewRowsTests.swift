@@ -4,8 +4,8 @@ import Testing
 
 @testable import CambiumEngine
 
-/// Transactions that write many new rows, whose index entries other threads gather: what they leave behind is what one thread
-/// leaves behind, whatever is looked at or changed in between.
+/// Transactions that write many new rows, whose index entries other threads gather: what they leave behind is what one
+/// thread leaves behind, whatever is looked at or changed in between.
 @Suite struct NewRowsTests {
   private static let definition: SchemaDefinition = {
     var vehicle = EntitySchema(
@@ -153,7 +153,8 @@ import Testing
     }
   }
 
-  /// Two rows with the value of a constraint, far from each other, among thousands of which the entries are gathered elsewhere.
+  /// Two rows with the value of a constraint, far from each other, among thousands of which the entries are gathered
+  /// elsewhere.
   @Test(arguments: [(300, 20_000), (12_000, 12_001), (19_000, 23_900)]) func duplicatesAreFound(_ rows: (Int, Int))
     throws
   {
@@ -213,7 +214,8 @@ import Testing
     #expect(try store.view().count(EngineFetch(vehicle)) == 0)
   }
 
-  /// What was gathered takes as much memory as it may, again and again, while more is being gathered: nothing of it is lost.
+  /// What was gathered takes as much memory as it may, again and again, while more is being gathered: nothing of it is
+  /// lost.
   @Test func entriesAreMadeInBetween() throws {
     let store = try Self.store(threads: 4, deltaBytes: 1 << 20)
     let vehicle = try #require(store.schema.entity(named: "Vehicle"))

@@ -41,8 +41,8 @@ import Testing
 
   private struct Refused: Error {}
 
-  /// Entries of rows that are new are not looked for. One that goes and comes back within a transaction, whose entries are in the
-  /// trees, or wait to be taken out of them, is counted once all the same.
+  /// Entries of rows that are new are not looked for. One that goes and comes back within a transaction, whose entries
+  /// are in the trees, or wait to be taken out of them, is counted once all the same.
   @Test(arguments: [false, true], [false, true]) func rowsThatGoAndComeBackAreCountedOnce(
     _ isSettled: Bool, isElsewhere: Bool
   ) throws {

@@ -56,8 +56,8 @@ import Testing
     #expect(NameIndex()["a"] == nil)
   }
 
-  /// Names of eight bytes whose words differ in the upper half only hash alike as far as the table is concerned, or do not:
-  /// whatever they do, they are found.
+  /// Names of eight bytes whose words differ in the upper half only hash alike as far as the table is concerned, or do
+  /// not: whatever they do, they are found.
   @Test func manyNames() {
     let pairs = (0..<5_000).map { (name: "n" + String($0, radix: 36), number: $0) }
     let index = NameIndex(pairs)

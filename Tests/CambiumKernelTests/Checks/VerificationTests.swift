@@ -8,8 +8,8 @@ import Testing
 /// Each check of the kernel is needed: without it, the crash simulation or damage finds a store that loses something,
 /// that is taken although it is wrong, that traps, or that is never done. (A check that cannot fail protects nothing.)
 ///
-/// Each is tried in a process of its own, since what is found may be a trap; set `SWIFT_BACKTRACE=enable=no`. The kernel
-/// has to be built with `CAMBIUM_VERIFICATION_SWITCHES`, and optimised.
+/// Each is tried in a process of its own, since what is found may be a trap; set `SWIFT_BACKTRACE=enable=no`. The
+/// kernel has to be built with `CAMBIUM_VERIFICATION_SWITCHES`, and optimised.
 @Suite struct VerificationTests {
   /// Specs has a table of the checks: each of them is in it, with what finds out that it is missing.
   @Test func theTableInSpecsIsComplete() throws {
@@ -56,8 +56,8 @@ import Testing
     /// progress.
     private static let statusOfAHang = Atomic<Int>(-1)
 
-    /// Ends the process with a failure when harm is found, or nothing happens any more. That the search itself fails is no
-    /// finding.
+    /// Ends the process with a failure when harm is found, or nothing happens any more. That the search itself fails is
+    /// no finding.
     private static func hunt(_ raw: UInt8) {
       do { try search(raw) } catch {
         FileHandle.standardError.write(Data("the search failed: \(error)\n".utf8))

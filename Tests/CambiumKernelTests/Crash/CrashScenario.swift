@@ -249,8 +249,8 @@ enum CrashScenario: String, CaseIterable, Sendable {
     try w.close()
   }
 
-  /// Transactions that outgrow their memory many times, use their own room again, and leave most of the file to be given back: at once,
-  /// by the commits behind them, or by closing.
+  /// Transactions that outgrow their memory many times, use their own room again, and leave most of the file to be
+  /// given back: at once, by the commits behind them, or by closing.
   private func room(_ w: CrashWorkload) throws {
     for round in 0..<4 {
       try w.commit { t, c in

@@ -182,8 +182,8 @@ final class CrashWorkload {
     let before = disk.operationCount
     try open().close()
     store = nil
-    // A store that nothing was done with is closed without a write: the mark that it was opened with need not be durable
-    // (its process may have been killed before the sync), and nobody was told so.
+    // A store that nothing was done with is closed without a write: the mark that it was opened with need not be
+    // durable (its process may have been killed before the sync), and nobody was told so.
     if disk.operationCount > before { history.closed.insert(point) }
     if let newest = history.newest { history.acknowledge(upTo: newest.sequence, at: point) }
   }

@@ -11,8 +11,8 @@ import Testing
     let w = CrashWorkload(options: scenario.options(.full), seed: CrashTests.seed)
     nonisolated(unsafe) var wrong: [String] = []
     nonisolated(unsafe) var seen = 0
-    // What a publication says that is known durable: behind one that commits a transaction there are syncs before the commit
-    // returns, while room is given back.
+    // What a publication says that is known durable: behind one that commits a transaction there are syncs before the
+    // commit returns, while room is given back.
     nonisolated(unsafe) var published: UInt64 = 0
     nonisolated(unsafe) let workload = w
     w.disk.duringSync {

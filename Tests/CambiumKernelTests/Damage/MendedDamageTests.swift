@@ -4,8 +4,8 @@ import Testing
 
 @testable import CambiumKernel
 
-/// Stores that are wrong although all their checksums are right: opening, reading, checking and writing end with an error
-/// or without, but never with a trap or a loop without end. `CAMBIUM_MENDED` sets how many.
+/// Stores that are wrong although all their checksums are right: opening, reading, checking and writing end with an
+/// error or without, but never with a trap or a loop without end. `CAMBIUM_MENDED` sets how many.
 @Suite struct MendedDamageTests {
   static let count =
     testCount("CAMBIUM_MENDED", short: 300, full: 40_000)

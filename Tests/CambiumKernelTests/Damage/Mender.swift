@@ -2,7 +2,8 @@ import CambiumTesting
 
 @testable import CambiumKernel
 
-/// Makes the checksums of a damaged store right again, up to the superblock: what a wrong writer, or malice, would make.
+/// Makes the checksums of a damaged store right again, up to the superblock: what a wrong writer, or malice, would
+/// make.
 struct Mender {
   private(set) var bytes: [UInt8]
   let seed: UInt64

@@ -24,8 +24,8 @@ import Testing
     #expect(list.counterIndexes(upTo: 0).isEmpty)
   }
 
-  /// Every view asks for a counter that changes with the model alone. When that was searched for behind the changes of the
-  /// others, each commit since the last checkpoint made the next one slower.
+  /// Every view asks for a counter that changes with the model alone. When that was searched for behind the changes of
+  /// the others, each commit since the last checkpoint made the next one slower.
   @Test func aCounterIsNotSearchedForBehindTheChangesOfOthers() throws {
     let list = table.makeList(tree, .integer)
     table.addCounterEvent(list, 2, sequence: 1, total: 7)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import CambiumKernel
 
-/// A list that is read while it is written to: what was there when a look began is found, however leaves and inner nodes
-/// are split meanwhile.
+/// A list that is read while it is written to: what was there when a look began is found, however leaves and inner
+/// nodes are split meanwhile.
 @Suite struct DeltaThreadsTests {
   // `@unchecked`: it is the list that is being tested.
   private final class Shared: @unchecked Sendable {
@@ -50,8 +50,8 @@ import Testing
     return nil
   }
 
-  /// Goes from a key through some of those behind it, or before it; answers what was passed over or should not be seen. `places` tells
-  /// when each key was added, by its number.
+  /// Goes from a key through some of those behind it, or before it; answers what was passed over or should not be seen.
+  /// `places` tells when each key was added, by its number.
   private static func problemOfAWay(
     _ shared: Shared, _ kind: TreeKind, _ keys: [UInt64], _ places: [Int], _ count: Int, _ random: inout SplitMix64
   ) -> String? {

@@ -3,8 +3,8 @@ import Testing
 
 @testable import CambiumKernel
 
-/// Stores on a flash chip, by way of ``FlashDevice``. `CAMBIUM_FLASH_CUTS` sets how often the power is cut (10,000 are a
-/// long run), and `CAMBIUM_FLASH_COMMITS` how many commits wear the chip (100,000).
+/// Stores on a flash chip, by way of ``FlashDevice``. `CAMBIUM_FLASH_CUTS` sets how often the power is cut (10,000 are
+/// a long run), and `CAMBIUM_FLASH_COMMITS` how many commits wear the chip (100,000).
 struct FlashDeviceTests {
   @Test func powerCutsLoseNothing() throws {
     let seed = testSeed(4_242)

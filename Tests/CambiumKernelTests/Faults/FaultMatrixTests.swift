@@ -6,9 +6,9 @@ import Testing
 /// Every operation of every crash workload fails in turn, in every way of ``IOFault``: nothing acknowledged is lost,
 /// nothing refused is there, errors are those of the device, and the store goes on when the fault is gone.
 ///
-/// In an optimised build up to 24 operations of each kind do, at durability `.full`, and 8 at the others; otherwise one for
-/// some faults, at least one in each workload. `CAMBIUM_FAULTS` sets how many at most per workload and fault (a million: every one; ten
-/// minutes on two cores), `CAMBIUM_SEED` where chance begins.
+/// In an optimised build up to 24 operations of each kind do, at durability `.full`, and 8 at the others; otherwise one
+/// for some faults, at least one in each workload. `CAMBIUM_FAULTS` sets how many at most per workload and fault (a
+/// million: every one; ten minutes on two cores), `CAMBIUM_SEED` where chance begins.
 @Suite struct FaultMatrixTests {
   static let limit =
     testCount("CAMBIUM_FAULTS", short: 1, full: 24)

@@ -35,8 +35,8 @@ enum IOFault: String, CaseIterable, Sendable {
   }
 }
 
-/// A workload in which the operation of one number fails, and what comes of it: during the fault, once it is gone, after
-/// a power cut, and when the store is opened again.
+/// A workload in which the operation of one number fails, and what comes of it: during the fault, once it is gone,
+/// after a power cut, and when the store is opened again.
 struct FaultRun: CustomStringConvertible {
   let scenario: CrashScenario
   let mode: CrashRunner.Mode

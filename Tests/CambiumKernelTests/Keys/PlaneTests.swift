@@ -3,8 +3,8 @@ import Testing
 
 @testable import CambiumKernel
 
-/// Axes, cells and codes of places: order is kept on each axis, the curve goes through every cell of a cell before it leaves
-/// it, and keys say what they were made of.
+/// Axes, cells and codes of places: order is kept on each axis, the curve goes through every cell of a cell before it
+/// leaves it, and keys say what they were made of.
 @Suite struct PlaneTests {
   private static let odd: [Double] = [
     0, -0.0, 256, -256, Double(256).nextDown, -Double(256).nextUp, .infinity, -.infinity, .greatestFiniteMagnitude,

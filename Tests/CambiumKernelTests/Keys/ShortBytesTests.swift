@@ -3,8 +3,8 @@ import Testing
 
 @testable import CambiumKernel
 
-/// What compares few bytes reads them from both ends: each answer is that of going through them one by one, and nothing behind
-/// them counts.
+/// What compares few bytes reads them from both ends: each answer is that of going through them one by one, and nothing
+/// behind them counts.
 @Suite struct ShortBytesTests {
   /// Strings that share much with each other, of up to `longest` bytes.
   private func strings(_ random: inout SplitMix64, longest: Int) -> [[UInt8]] {

@@ -51,8 +51,8 @@ import Testing
     #expect(try device.size() <= 64 << 10)
   }
 
-  /// A change of the file's size costs the sync behind it an entry in the file system's journal: that of a checkpoint, not that
-  /// of a commit.
+  /// A change of the file's size costs the sync behind it an entry in the file system's journal: that of a checkpoint,
+  /// not that of a commit.
   @Test func theFirstCommitBehindACheckpointLeavesTheFileAsLongAsItIs() throws {
     for rows: UInt64 in [1000, 5000, 20_000, 40_000] {
       let device = MemoryDevice()
@@ -63,7 +63,8 @@ import Testing
       try t.commit()
       try store.checkpoint()
       let before = try device.size()
-      // And it is no longer than that takes: what is in it, what commits have to leave, which is little, and what they change.
+      // And it is no longer than that takes: what is in it, what commits have to leave, which is little, and what they
+      // change.
       let s = try store.statistics()
       let change: UInt64 = 9 << 14
       #expect(

@@ -64,8 +64,8 @@ import Testing
     return Shared(store, tree, names)
   }
 
-  /// Each commit `n` gives version n to some rows, to their names, and to row 0: so a view at version v of row 0 must see
-  /// no row above v, and the version that `versions` tells.
+  /// Each commit `n` gives version n to some rows, to their names, and to row 0: so a view at version v of row 0 must
+  /// see no row above v, and the version that `versions` tells.
   @Test(arguments: [Durability.full, .normal]) func fourReadersBesideAWriter(_ durability: Durability) throws {
     let shared = try Self.makeStore(durability)
     let commits = isFullLength ? 4000 : 600
@@ -128,8 +128,8 @@ import Testing
     try shared.store.close()
   }
 
-  /// Transactions that write everything anew, whose replaced pages leave the cache at once, beside readers who keep a view for long
-  /// and find the pages of it again and again: by number, by name, and from end to end, past the cache.
+  /// Transactions that write everything anew, whose replaced pages leave the cache at once, beside readers who keep a
+  /// view for long and find the pages of it again and again: by number, by name, and from end to end, past the cache.
   @Test func readersBesideTransactionsThatReplaceEverything() throws {
     var options = StoreOptions()
     options.cacheBytes = 96 << 10
@@ -246,7 +246,8 @@ import Testing
     try shared.store.close()
   }
 
-  /// One thread compacts all the time, one writes and deletes small and large values, and what two hold stays as it was.
+  /// One thread compacts all the time, one writes and deletes small and large values, and what two hold stays as it
+  /// was.
   @Test func compactionBesideReadersAndAWriter() throws {
     let shared = try Self.makeStore(.normal)
     let rounds = isFullLength ? 300 : 40

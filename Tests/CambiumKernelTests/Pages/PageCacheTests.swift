@@ -18,8 +18,8 @@ import Testing
     return bytes
   }
 
-  /// Room of the file that is used again and again: the newest page that lies there is found at once, by readers without a lock
-  /// too, and those of before are not kept.
+  /// Room of the file that is used again and again: the newest page that lies there is found at once, by readers
+  /// without a lock too, and those of before are not kept.
   @Test func pagesThatLieWhereOthersLayAreFound() throws {
     let device = MemoryDevice(lock: ThreadLock())
     let cache = PageCache(
@@ -68,7 +68,8 @@ import Testing
     #expect(cache.retiredCount < 100)
   }
 
-  /// Pages that are given up serve others, but not while somebody reads them; a pass over what is not there leaves no trace.
+  /// Pages that are given up serve others, but not while somebody reads them; a pass over what is not there leaves no
+  /// trace.
   @Test func whatIsDroppedServesOthers() throws {
     let device = MemoryDevice(lock: ThreadLock())
     let cache = PageCache(
@@ -130,7 +131,8 @@ import Testing
     #expect(cache.missCount == 0)
   }
 
-  /// Who asks for memory beforehand never waits for it when a page comes, and there is no more of it than the cache may have.
+  /// Who asks for memory beforehand never waits for it when a page comes, and there is no more of it than the cache may
+  /// have.
   @Test(arguments: [1, 17, 40, 41, 1000])
   func memoryIsReadyBeforehand(_ frames: Int) throws {
     let environment = TestEnvironment()
@@ -161,8 +163,8 @@ import Testing
     #expect(environment.memory.bytes == 0)
   }
 
-  /// A transaction that writes a tree anew takes hardly more memory than the tree has, since it gives up what it replaces; what it
-  /// reads, and what others see after it, is the same.
+  /// A transaction that writes a tree anew takes hardly more memory than the tree has, since it gives up what it
+  /// replaces; what it reads, and what others see after it, is the same.
   @Test(arguments: [false, true])
   func replacedPagesMakeRoom(inBatches: Bool) throws {
     var options = StoreOptions()
@@ -352,8 +354,8 @@ import Testing
     try store.close()
   }
 
-  /// A tree that the cache has no room for is gone through with few calls of the device, and drives nothing out of the cache that is
-  /// read now and then; what is damaged on the way is reported where it is met.
+  /// A tree that the cache has no room for is gone through with few calls of the device, and drives nothing out of the
+  /// cache that is read now and then; what is damaged on the way is reported where it is met.
   @Test func leavesAreReadAheadWhereTheCacheHasNoRoom() throws {
     let memory = MemoryDevice()
     let counting = CountingDevice(memory)
@@ -418,7 +420,8 @@ import Testing
     }
   }
 
-  /// Leaves that were gone through in parts are given up, if that is asked for, and read again where somebody wants them.
+  /// Leaves that were gone through in parts are given up, if that is asked for, and read again where somebody wants
+  /// them.
   @Test(arguments: [false, true])
   func whatWasGoneThroughMakesRoom(_ givesUp: Bool) throws {
     let store = try Store.create(

@@ -5,7 +5,8 @@ import Testing
 
 /// What tests of rows by their bytes alone have in common.
 enum RowTestChecks {
-  /// Lends `body` a row cut short or damaged, four times, in memory of its exact size, for the sanitizer to see what lies behind it.
+  /// Lends `body` a row cut short or damaged, four times, in memory of its exact size, for the sanitizer to see what
+  /// lies behind it.
   static func eachDamaged(_ row: [UInt8], _ random: inout SplitMix64, _ body: (UnsafeRawBufferPointer) -> Void) {
     for _ in 0..<4 {
       var damaged = Array(row.prefix(random.below(row.count + 1)))

@@ -61,7 +61,8 @@ import Testing
     try writer.close()
   }
 
-  /// A retained commit that another process lets go of while a reader takes a view of it: at each of the reader's calls.
+  /// A retained commit that another process lets go of while a reader takes a view of it: at each of the reader's
+  /// calls.
   @Test func aRetainedCommitIsLetGoOf() throws {
     var (views, expired) = (0, 0)
     for call in 0..<40 {
@@ -136,7 +137,8 @@ import Testing
     #expect(left > 0)
   }
 
-  /// A turn that another process does not give up is waited for as long as the options say, and nothing has happened then.
+  /// A turn that another process does not give up is waited for as long as the options say, and nothing has happened
+  /// then.
   @Test func aTurnIsNotWaitedForForEver() throws {
     let shared = try shared()
     let a = try open(shared.open(), 2)

@@ -5,9 +5,9 @@ import Testing
 
 /// A process that is killed while it opens a store which others have open.
 @Suite struct OpeningDeathTests {
-  /// At each of its calls: what the others commit afterwards is followed by those that read, and found by those that open
-  /// the store, also where their log goes on in the segment that was prepared before. Of others that are suspended it does
-  /// not know.
+  /// At each of its calls: what the others commit afterwards is followed by those that read, and found by those that
+  /// open the store, also where their log goes on in the segment that was prepared before. Of others that are suspended
+  /// it does not know.
   @Test(arguments: [Durability.full, .normal], [false, true])
   func othersGoOn(_ durability: Durability, suspended: Bool) throws {
     var call = 0
@@ -24,8 +24,8 @@ import Testing
     #expect(call > 10 && (suspended || untouched > 10))
   }
 
-  /// Answers whether the opening was cut short. Counts those in `untouched` after which nothing was published, so that all
-  /// hangs on the log.
+  /// Answers whether the opening was cut short. Counts those in `untouched` after which nothing was published, so that
+  /// all hangs on the log.
   private func open(
     killedAt call: Int, _ durability: Durability, _ suspended: Bool, partialBytes: Int, _ untouched: inout Int
   ) throws -> Bool {

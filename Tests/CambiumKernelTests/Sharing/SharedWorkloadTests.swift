@@ -99,8 +99,8 @@ import Testing
 }
 
 extension SharedWorkloadTests {
-  /// A segment that is dead in one engine's table, and that another engine has found to be free and filled again from the
-  /// same unit on.
+  /// A segment that is dead in one engine's table, and that another engine has found to be free and filled again from
+  /// the same unit on.
   @Test func roomThatAnotherProcessUsesAgainIsNoDamage() throws {
     let options = CrashScenario.commits.options(.full)
     let shared = SharedDisk()
@@ -207,8 +207,8 @@ extension SharedWorkloadTests {
     #expect(overtakings >= 3)
   }
 
-  /// Whenever a process that opens the store reads behind the end of the log as it has seen it, the log has just grown to
-  /// there: it sees records whose predecessors it has not seen.
+  /// Whenever a process that opens the store reads behind the end of the log as it has seen it, the log has just grown
+  /// to there: it sees records whose predecessors it has not seen.
   @Test func aLogThatGrowsWhileItIsReadIsNoDamage() throws {
     var options = CrashScenario.commits.options(.full)
     options.logBytes = 8 << 20
@@ -247,8 +247,8 @@ extension SharedWorkloadTests {
     if let problem = look.problem { throw problem }
   }
 
-  /// The room of a record that was acknowledged is used again before what stands there is read for the n-th time: the mark
-  /// that was there before it, its head, its body.
+  /// The room of a record that was acknowledged is used again before what stands there is read for the n-th time: the
+  /// mark that was there before it, its head, its body.
   @Test(arguments: 1...5) func aRecordThatIsOverwrittenWhileItIsReadIsNotMissed(_ n: Int) throws {
     var options = CrashScenario.commits.options(.full)
     let shared = SharedDisk()

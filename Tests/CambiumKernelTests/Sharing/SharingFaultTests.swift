@@ -230,8 +230,8 @@ import Testing
     try b.close()
   }
 
-  /// Others publish whenever a reader has just taken in what they published before; or, at every third look at the superblock,
-  /// also while it does.
+  /// Others publish whenever a reader has just taken in what they published before; or, at every third look at the
+  /// superblock, also while it does.
   @Test(arguments: [4, 3]) func aReaderThatIsOutrunTakesWhatItHasRead(_ every: Int) throws {
     let tree = try makeStore(rows: 10)
     let (writer, _) = try open(2)

@@ -116,7 +116,8 @@ import Testing
     #expect(deltaBytes > 1 << 14 || merges > 0)
   }
 
-  /// Keys that the caller knows to be new are not looked for, unless others of the batch are not so, or another batch comes with it.
+  /// Keys that the caller knows to be new are not looked for, unless others of the batch are not so, or another batch
+  /// comes with it.
   @Test(arguments: [1 << 14, 1 << 20])
   func keysKnownToBeNewAreCounted(_ deltaBytes: Int) throws {
     let store = try Store.create(

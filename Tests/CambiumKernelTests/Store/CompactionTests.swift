@@ -164,8 +164,9 @@ import Testing
     #expect(cuts > 0)
   }
 
-  /// Of the stores that these seeds make, 5 to 7 % stayed dead when only free room and some room behind the end was made
-  /// use of. In the last one, at `.strict`, what room was used for before looked like an extent, and hid those behind it.
+  /// Of the stores that these seeds make, 5 to 7 % stayed dead when only free room and some room behind the end was
+  /// made use of. In the last one, at `.strict`, what room was used for before looked like an extent, and hid those
+  /// behind it.
   @Test(arguments: [1001, 1002, 1030, 1034] as [UInt64])
   func smallStoresBecomeDense(_ seed: UInt64) throws {
     _ = try compactAfterRandomWork(seed, .full)

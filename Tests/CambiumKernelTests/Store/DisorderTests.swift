@@ -3,8 +3,8 @@ import Testing
 
 @testable import CambiumKernel
 
-/// Pages whose keys are out of order come from a damaged file only, with a checksum that holds. Nothing is written beyond a page for their
-/// sake.
+/// Pages whose keys are out of order come from a damaged file only, with a checksum that holds. Nothing is written
+/// beyond a page for their sake.
 @Suite struct DisorderTests {
   private static let pageSize = 4096
   private static let tree = TreeID(rawValue: 20)
@@ -26,8 +26,8 @@ import Testing
     return UnsafeRawBufferPointer(start: new + pageSize + 16, count: canary).allSatisfy { $0 == 0xEE }
   }
 
-  /// A search among heads begins where evenly spread ones would be, and goes on in steps that grow: among heads that go up and down
-  /// greater keys come out before lesser ones.
+  /// A search among heads begins where evenly spread ones would be, and goes on in steps that grow: among heads that go
+  /// up and down greater keys come out before lesser ones.
   @Test func headsThatGoUpAndDown() {
     var goneBack = 0
     for seed in 0..<40 as Range<UInt64> {

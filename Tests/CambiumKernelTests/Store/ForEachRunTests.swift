@@ -2,8 +2,9 @@ import CambiumKernel
 import CambiumTesting
 import Testing
 
-/// Entries told by runs, and those of given keys told in one go: what a dictionary holds, wherever the entries lie: in pages,
-/// in changes that are committed, waiting for a checkpoint or the transaction's own, inside pages or as large values.
+/// Entries told by runs, and those of given keys told in one go: what a dictionary holds, wherever the entries lie: in
+/// pages, in changes that are committed, waiting for a checkpoint or the transaction's own, inside pages or as large
+/// values.
 @Suite struct ForEachRunTests {
   private struct Entry: Equatable {
     var key: UInt64
@@ -131,7 +132,8 @@ import Testing
     #expect(try Self.runs(try store.snapshot(), numbers).count == 100)
   }
 
-  /// Whoever ends the transaction while its entries are told is told no more of them: what they lie in serves the next one.
+  /// Whoever ends the transaction while its entries are told is told no more of them: what they lie in serves the next
+  /// one.
   @Test func endingTheTransactionMeanwhileIsAnError() throws {
     let store = try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 2))
     var t = try store.beginWrite()

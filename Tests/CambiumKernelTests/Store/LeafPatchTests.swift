@@ -147,7 +147,8 @@ import Testing
       } else {
         Self.key(high, shape).withUnsafeBytes { bound.set(TreeKey($0)) }
       }
-      // Keys of texts are not in the order of their numbers only if their numbers have different lengths: they have not.
+      // Keys of texts are not in the order of their numbers only if their numbers have different lengths: they have
+      // not.
       guard
         let made = patch.make(UnsafeRawPointer(old), kind, stream, high: bound.key, generation: 9, to: new)
       else { continue }
@@ -167,8 +168,8 @@ import Testing
     #expect(shape != .index && shape != .fixedIndex || batchedLeaves > 20)
   }
 
-  /// Keys of a page that do not ascend come from a damaged file only. Whatever becomes of them, nothing is written beyond the
-  /// page, and what is made is a page.
+  /// Keys of a page that do not ascend come from a damaged file only. Whatever becomes of them, nothing is written
+  /// beyond the page, and what is made is a page.
   @Test func staysWithinLeavesOutOfOrder() {
     let canary = 64 << 10
     let old = UnsafeMutableRawPointer.allocate(byteCount: Self.pageSize + 16, alignment: 16)

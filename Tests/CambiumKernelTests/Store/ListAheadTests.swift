@@ -168,8 +168,8 @@ import Testing
     #expect(told == 1_024)
   }
 
-  /// Lists that end anywhere: at a stretch, at a chunk, at a batch, and one beside; with the first and last keys that there may be, and
-  /// the same one many times.
+  /// Lists that end anywhere: at a stretch, at a chunk, at a batch, and one beside; with the first and last keys that
+  /// there may be, and the same one many times.
   @Test func listsOfAnyLengthAreToldWhole() throws {
     let store = try Self.open(Self.content.get(), CountingEnvironment(processors: 3))
     let view = try store.snapshot()

@@ -125,8 +125,8 @@ import Testing
     #expect((taken > 0) == hasThreads)
   }
 
-  /// Each read and write fails once, whichever thread asks for it: nothing is changed, nobody waits for ever, and the next
-  /// transaction succeeds.
+  /// Each read and write fails once, whichever thread asks for it: nothing is changed, nobody waits for ever, and the
+  /// next transaction succeeds.
   @Test func errorsEndIt() throws {
     var told = 0
     for index in 0..<(isFullLength ? 80 : 20) {
@@ -156,7 +156,8 @@ import Testing
     #expect(told > 5)
   }
 
-  /// A merge that is slow is waited for, one that ends while it is waited for is not, and nobody begins anything behind its shift.
+  /// A merge that is slow is waited for, one that ends while it is waited for is not, and nobody begins anything behind
+  /// its shift.
   @Test func whoHelpsWaitsAndEnds() throws {
     var random = SplitMix64(seed: CrashTests.seed)
     let (store, rows, keys) = try Self.make(

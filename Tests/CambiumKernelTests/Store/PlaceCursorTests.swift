@@ -3,8 +3,8 @@ import Testing
 
 @testable import CambiumKernel
 
-/// Going through places over stretches that are not wanted: the same entries that looking at all of them gives, whether they
-/// lie in pages or over them.
+/// Going through places over stretches that are not wanted: the same entries that looking at all of them gives, whether
+/// they lie in pages or over them.
 @Suite struct PlaceCursorTests {
   private static func key(_ place: KeyPlace, _ row: UInt64) -> [UInt8] {
     var encoder = KeyEncoder(limit: 128)

@@ -118,8 +118,8 @@ import Testing
     }
   }
 
-  /// Who reads all the time in views that are shared does not keep a compaction from giving room back: what is left is what is left where
-  /// nobody reads.
+  /// Who reads all the time in views that are shared does not keep a compaction from giving room back: what is left is
+  /// what is left where nobody reads.
   @Test func compactionBesideReaders() throws {
     #expect(try Self.sizeAfterCompaction(readers: 3) == Self.sizeAfterCompaction(readers: 0))
   }

@@ -67,7 +67,8 @@ import Testing
     #expect(try store.check().problems.isEmpty)
   }
 
-  /// The deletions outgrow the memory for changes several times, and what is left lies behind the room that becomes free.
+  /// The deletions outgrow the memory for changes several times, and what is left lies behind the room that becomes
+  /// free.
   @Test func removalOfMost() throws {
     let (store, device, tree) = try Self.store()
     try Self.put(0..<Self.rows, store, tree)

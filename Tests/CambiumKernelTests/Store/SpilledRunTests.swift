@@ -3,8 +3,8 @@ import Testing
 
 @testable import CambiumKernel
 
-/// Transactions that put random keys into trees larger than their memory: what goes to runs is seen by everything that looks,
-/// and becomes the tree's in the end.
+/// Transactions that put random keys into trees larger than their memory: what goes to runs is seen by everything that
+/// looks, and becomes the tree's in the end.
 @Suite struct SpilledRunTests {
   private static let keys = 4000
 
@@ -289,7 +289,8 @@ import Testing
     #expect(try Self.content(store.snapshot(), tree) == model)
   }
 
-  /// The file grows by what is put, its runs, and the tree that they become; not by a tree for each time that memory was full.
+  /// The file grows by what is put, its runs, and the tree that they become; not by a tree for each time that memory
+  /// was full.
   @Test func roomIsThatOfTheDataAFewTimes() throws {
     var random = SplitMix64(seed: 79)
     let device = MemoryDevice()

@@ -25,8 +25,8 @@ import Testing
     }
   }
 
-  /// Copies made at random moments, with writing, dropping and compaction in the middle of the copying, hold exactly the commit
-  /// that was retained, are sound, and can be written to and copied again.
+  /// Copies made at random moments, with writing, dropping and compaction in the middle of the copying, hold exactly
+  /// the commit that was retained, are sound, and can be written to and copied again.
   @Test(arguments: [4096, 16384]) func copiesBesideAWriter(pageSize: Int) throws {
     let seed = testSeed(0xC0B1E5)
     print("copies beside a writer: seed \(seed)")

@@ -3,8 +3,8 @@ import Testing
 
 @testable import CambiumKernel
 
-/// Values that a large transaction puts behind the end of a tree: what is gathered is seen by everything that looks, told once to
-/// whoever is told, and the tree's in the end.
+/// Values that a large transaction puts behind the end of a tree: what is gathered is seen by everything that looks,
+/// told once to whoever is told, and the tree's in the end.
 @Suite struct TailTests {
   private static func options(threads: Int = 0) -> StoreOptions {
     var options = StoreOptions()

@@ -5,7 +5,8 @@ import Testing
 
 @testable import CambiumKernel
 
-/// Pages that another thread writes: they are on the device when what relies on them is, and failures reach who made them.
+/// Pages that another thread writes: they are on the device when what relies on them is, and failures reach who made
+/// them.
 @Suite struct WriteBehindTests {
   /// Delays writes a little, now and then: as if a thread waited for the processor.
   private static func dawdle(_ seed: UInt64) -> @Sendable () -> Void {
@@ -116,8 +117,8 @@ import Testing
     #expect((writesElsewhere > 0) == hasThreads)
   }
 
-  /// Each write fails once, whichever thread makes it: who made the page is told, nothing is changed, and the next one succeeds. If it was
-  /// that of a superblock, nothing more is done until the store was opened again.
+  /// Each write fails once, whichever thread makes it: who made the page is told, nothing is changed, and the next one
+  /// succeeds. If it was that of a superblock, nothing more is done until the store was opened again.
   @Test func aWriteThatFailsIsTold() throws {
     var (told, poisoned) = (0, 0)
     for index in 0..<(isFullLength ? 60 : 16) {
@@ -214,8 +215,8 @@ import Testing
     }
   }
 
-  /// A process that comes while another one converts may use the room that the other's pages were to go to: none of them comes there
-  /// once it has the turn.
+  /// A process that comes while another one converts may use the room that the other's pages were to go to: none of
+  /// them comes there once it has the turn.
   @Test func nothingComesBehindTheTurn() throws {
     for seed in 1...(isFullLength ? 20 : 3) as ClosedRange<UInt64> {
       var random = SplitMix64(seed: CrashTests.seed &+ seed)
@@ -257,7 +258,8 @@ import Testing
     }
   }
 
-  /// The same where the other process comes at the worst moment: what was handed over is on the device when the turn is given up.
+  /// The same where the other process comes at the worst moment: what was handed over is on the device when the turn is
+  /// given up.
   @Test func theTurnIsGivenUpBehindWhatWasHandedOver() throws {
     let shared = SharedDisk()
     try Store.create(on: shared.disk, environment: TestEnvironment(seed: 1), options: Self.options()).close()

@@ -1,8 +1,8 @@
 import CambiumKernel
 import Foundation
 
-/// Passes everything on to another device, and says that several threads may write to it at the same time: whoever writes pages hands
-/// them to another thread then.
+/// Passes everything on to another device, and says that several threads may write to it at the same time: whoever
+/// writes pages hands them to another thread then.
 public final class ConcurrentDevice: StorageDevice {
   /// What was asked for.
   public struct Counts: Equatable, Sendable {

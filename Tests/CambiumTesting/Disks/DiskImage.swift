@@ -85,7 +85,8 @@ struct DiskImage: Sendable {
 extension [UInt8] {
   private static let zeros = [UInt8](repeating: 0, count: 1 << 16)
 
-  /// Adds zeros by copying memory: element by element, they would take most of the time of the tests that are not optimized.
+  /// Adds zeros by copying memory: element by element, they would take most of the time of the tests that are not
+  /// optimized.
   mutating func appendZeros(_ count: Int) {
     let old = self
     self = [UInt8](unsafeUninitializedCapacity: old.count + count) { buffer, initialized in

@@ -1,7 +1,7 @@
 import CambiumKernel
 
-/// Passes everything on to another device, until it is full: from then on nothing makes it longer, and all the rest goes
-/// on working, until there is room again.
+/// Passes everything on to another device, until it is full: from then on nothing makes it longer, and all the rest
+/// goes on working, until there is room again.
 public final class FillingDevice: StorageDevice {
   private struct State {
     var growths = 0
@@ -13,8 +13,8 @@ public final class FillingDevice: StorageDevice {
   public let base: any StorageDevice
   private let state: Locked<State>
 
-  /// - Parameter fullAt: The number of the first write or resize past the end that is refused, counted from 0; `nil`: it
-  ///   is not full yet.
+  /// - Parameter fullAt: The number of the first write or resize past the end that is refused, counted from 0; `nil`:
+  ///   it is not full yet.
   public init(_ base: any StorageDevice, fullAt: Int? = nil) {
     self.base = base
     state = Locked(State(fullAt: fullAt))

@@ -1,7 +1,7 @@
 /// A value behind a lock that Thread Sanitizer sees.
 ///
-/// The library's `Mutex` waits in code that was not built for the sanitizer: of two threads that meet at one, the second is told
-/// of a race that there is none of. So what tests share between threads is behind this.
+/// The library's `Mutex` waits in code that was not built for the sanitizer: of two threads that meet at one, the
+/// second is told of a race that there is none of. So what tests share between threads is behind this.
 public final class Locked<Value>: @unchecked Sendable {
   // `@unchecked`: `value` is touched with `lock` held only.
   private let lock = ThreadLock()

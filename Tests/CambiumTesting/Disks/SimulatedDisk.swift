@@ -2,7 +2,8 @@ import CambiumKernel
 
 /// A disk in memory that remembers everything done to it, in order, and knows what of it a power cut would have spared.
 ///
-/// **Operations** are writes, resizes and syncs; reads are not. A *point* `k` is the instant after the first `k` of them.
+/// **Operations** are writes, resizes and syncs; reads are not. A *point* `k` is the instant after the first `k` of
+/// them.
 ///
 /// **Durable** at a point are the writes and resizes made before some sync *began* that had *returned* by then.
 /// Everything else is *volatile*: a power cut at that point may keep it, lose it, or keep parts; see

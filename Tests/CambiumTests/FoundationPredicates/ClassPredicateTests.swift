@@ -34,7 +34,8 @@ final class ClassStop: ManagedObject, PredicateKeyPaths {
   static var predicateKeyPaths: [AnyKeyPath: String] { [\ClassStop.place: "place", \ClassStop.trip: "trip"] }
 }
 
-/// `is`, `as?` and `as!` of managed object classes in `#Predicate`, asked of saved objects, of unsaved ones, and of both.
+/// `is`, `as?` and `as!` of managed object classes in `#Predicate`, asked of saved objects, of unsaved ones, and of
+/// both.
 @Suite struct ClassPredicateTests {
   private let directory: TemporaryDirectory
   private let context: ManagedObjectContext

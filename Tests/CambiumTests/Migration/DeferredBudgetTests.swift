@@ -74,7 +74,8 @@ import Testing
     #expect(try told == 0 && coordinator.deferredLightweightMigrationTasks() == before)
   }
 
-  /// What is told to be freed is what the rows then take less, nearly: notes of about 33 bytes with what they take in a row.
+  /// What is told to be freed is what the rows then take less, nearly: notes of about 33 bytes with what they take in a
+  /// row.
   @Test func tasksTellWhatTheyWillFree() throws {
     let directory = try TemporaryDirectory()
     let container = try prepared(directory)
@@ -186,7 +187,8 @@ import Testing
     #expect(size.rows == 64)
     run(&size, &newest, 100, isAlone: true) { _ in .zero }
     #expect(size.rows == 65_536)
-    // Those beside which others write are as long as who wants to stop the work may wait, and leave the others as they are.
+    // Those beside which others write are as long as who wants to stop the work may wait, and leave the others as they
+    // are.
     size = DeferredPartSize()
     let rows = size.rows
     // Where nobody did, they are shorter.

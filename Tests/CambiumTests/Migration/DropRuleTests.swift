@@ -4,8 +4,8 @@ import Testing
 
 @testable import Cambium
 
-/// An inferred migration drops only what the application knows of. The tests state the rule of `Specs/05-migration.md`, section 6.3,
-/// sentence by sentence, on stores in files.
+/// An inferred migration drops only what the application knows of. The tests state the rule of `Specs/05-migration.md`,
+/// section 6.3, sentence by sentence, on stores in files.
 @Suite struct DropRuleTests {
   /// A part of the model that a version lacks.
   enum Part: CaseIterable, Sendable {
@@ -196,7 +196,8 @@ import Testing
     #expect(try context.all("Trip").map { $0["title"] as? String } == ["North"])
   }
 
-  /// The versions of an `.xcdatamodeld`, also if the current one is read alone. A copy of it without the others knows nothing.
+  /// The versions of an `.xcdatamodeld`, also if the current one is read alone. A copy of it without the others knows
+  /// nothing.
   @Test func versionsOfTheModelFileAreKnown() throws {
     for path in ["Trips.xcdatamodeld", "Trips.xcdatamodeld/Trips 2.xcdatamodel", "Alone.xcdatamodel"] {
       let directory = try TemporaryDirectory()
@@ -274,7 +275,8 @@ import Testing
     _ = try other.container(model: Self.model(without: .attribute, number: "2")) { $0.allowsDroppingUnknownData = true }
   }
 
-  /// A version that takes back its predecessor has the checksum of the one before that. The numbers tell which of them is newer.
+  /// A version that takes back its predecessor has the checksum of the one before that. The numbers tell which of them
+  /// is newer.
   @Test func oneChecksumTwiceInAHistory() throws {
     let directory = try Self.store(number: "2.98")
     let second = try Self.model(without: .attribute, number: "2.99", extra: "remarks")
@@ -321,7 +323,8 @@ import Testing
     #expect(!error.message.contains("Removed(\"notes\")"), "what is named needs no line")
   }
 
-  /// A property that subentities inherit is named once, in the entity that had it. Renaming identifiers name properties as well.
+  /// A property that subentities inherit is named once, in the entity that had it. Renaming identifiers name properties
+  /// as well.
   @Test func inheritedPropertiesAreNamedOnce() throws {
     func model(_ attributes: [String], _ removed: [String]) throws -> ManagedObjectModel {
       try ManagedObjectModel {

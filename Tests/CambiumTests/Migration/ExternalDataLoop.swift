@@ -2,12 +2,12 @@ import Cambium
 import Foundation
 import Testing
 
-/// The example of the talk on migration: the flight data of an aircraft are in a file of their own, and the store has its
-/// path. They shall be in the store. No mapping can be inferred for that, so it is decomposed, and done by a loop over the
-/// models that the store has not seen yet.
+/// The example of the talk on migration: the flight data of an aircraft are in a file of their own, and the store has
+/// its path. They shall be in the store. No mapping can be inferred for that, so it is decomposed, and done by a loop
+/// over the models that the store has not seen yet.
 struct ExternalDataLoop {
-  /// A: `flightData` is a path. A′: `tmpStorage` beside it, for what the file holds. A″: the path is gone, and `tmpStorage` has
-  /// its name.
+  /// A: `flightData` is a path. A′: `tmpStorage` beside it, for what the file holds. A″: the path is gone, and
+  /// `tmpStorage` has its name.
   static func model(_ version: Int) throws -> ManagedObjectModel {
     try ManagedObjectModel(versionIdentifiers: ["\(version)"]) {
       Entity("Aircraft") {

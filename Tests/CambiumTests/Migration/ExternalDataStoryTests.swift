@@ -48,7 +48,8 @@ import Testing
       !FileManager.default.fileExists(atPath: directory.url.appendingPathComponent("FLIGHT_DATA").path), "\(text)")
   }
 
-  /// What the decomposition is for: there is no mapping from the first model to the last, and there is one for each step.
+  /// What the decomposition is for: there is no mapping from the first model to the last, and there is one for each
+  /// step.
   @Test func theChangeCannotBeInferredAndItsStepsCan() throws {
     let models = try (1...3).map { try ExternalDataLoop.model($0) }
     let error = cambiumError { _ = try MappingModel.inferred(from: models[0], to: ExternalDataLoop.meant()) }

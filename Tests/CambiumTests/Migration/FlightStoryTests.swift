@@ -33,8 +33,8 @@ import Testing
 
   struct Killed: Error {}
 
-  /// The loop without a manager: every model that the store has not seen yet, in order, and the application's code between
-  /// two of them. `isKilled` says at which of the loop's places it is cut short.
+  /// The loop without a manager: every model that the store has not seen yet, in order, and the application's code
+  /// between two of them. `isKilled` says at which of the loop's places it is cut short.
   static func runLoop(_ directory: TemporaryDirectory, isKilled: (Int) -> Bool) throws {
     var place = 0
     func pass() throws {
@@ -170,8 +170,8 @@ import Testing
     }
   }
 
-  /// `origin` and `destination` are strings in one model and relationships in the next: the strings go, what was not touched
-  /// stays, and the new graph can be filled at once.
+  /// `origin` and `destination` are strings in one model and relationships in the next: the strings go, what was not
+  /// touched stays, and the new graph can be filled at once.
   @Test func aLogEntryOfStringsBecomesAGraph() throws {
     let directory = try TemporaryDirectory()
     let old = try directory.container(model: Self.logBook(1)).viewContext

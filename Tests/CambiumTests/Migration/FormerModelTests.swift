@@ -4,8 +4,8 @@ import Testing
 
 @testable import Cambium
 
-/// An older version of an application opens a store that a newer one has migrated. The store refuses to drop the newer parts, unless
-/// the application allows it.
+/// An older version of an application opens a store that a newer one has migrated. The store refuses to drop the newer
+/// parts, unless the application allows it.
 @Suite struct FormerModelTests {
   private static func v1(_ extra: String? = nil) throws -> ManagedObjectModel {
     try ManagedObjectModel {

@@ -1,7 +1,8 @@
 import Cambium
 import Testing
 
-/// What is inferred between two models, change by change: the type of each mapping, or what is in the way and what to do about it.
+/// What is inferred between two models, change by change: the type of each mapping, or what is in the way and what to
+/// do about it.
 @Suite struct InferredMappingTests {
   /// A change from one model to another, each of them what an entity `A` has, beside an entity `B`.
   struct Change: Sendable, CustomTestStringConvertible {

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Cambium
 
-/// Each kind of change that can be inferred, on a store in a file with objects, as applications meet it: every value and every
-/// link afterwards.
+/// Each kind of change that can be inferred, on a store in a file with objects, as applications meet it: every value
+/// and every link afterwards.
 @Suite struct LightweightOperationsTests {
   /// At once and put off, with indexes of everything and without.
   @Test(arguments: LightweightOperation.all) func operation(_ operation: LightweightOperation) throws {

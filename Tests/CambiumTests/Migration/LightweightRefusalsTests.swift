@@ -4,8 +4,8 @@ import Testing
 
 @testable import Cambium
 
-/// What cannot be inferred, and which objects stand in the way of what can, on a store in a file with objects: the error of
-/// the opening, the plan beforehand, the store that is as it was, and the way out.
+/// What cannot be inferred, and which objects stand in the way of what can, on a store in a file with objects: the
+/// error of the opening, the plan beforehand, the store that is as it was, and the way out.
 @Suite struct LightweightRefusalsTests {
   // MARK: What cannot be inferred
 
@@ -124,7 +124,8 @@ import Testing
     #expect(try ObjectListing.lines(again.viewContext, refusal.from()) == before)
   }
 
-  /// What the remedy for hierarchies says: new entities, copies, and without the old ones, whose names the new ones take.
+  /// What the remedy for hierarchies says: new entities, copies, and without the old ones, whose names the new ones
+  /// take.
   @Test func hierarchiesAreMergedInSteps() throws {
     let directory = try TemporaryDirectory()
     let context = try directory.container(model: Self.fleet(merged: false)).viewContext

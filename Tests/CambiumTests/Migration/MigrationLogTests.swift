@@ -3,7 +3,8 @@ import Testing
 
 @testable import Cambium
 
-/// What the log tells of migrations. In the suite of ``MigrationTests``, one after the other: who listens is known to the process.
+/// What the log tells of migrations. In the suite of ``MigrationTests``, one after the other: who listens is known to
+/// the process.
 extension MigrationTests {
   private static func before() throws -> ManagedObjectModel {
     try ManagedObjectModel(version: 1) {

@@ -7,8 +7,8 @@ import Testing
 
 @testable import Cambium
 
-/// Migrations in one process beside readers in others, and migrations that are killed. `CAMBIUM_MIGRATION_KILLS` sets how
-/// many.
+/// Migrations in one process beside readers in others, and migrations that are killed. `CAMBIUM_MIGRATION_KILLS` sets
+/// how many.
 @Suite(.serialized) struct MigrationProcessesTests {
   private static var kills: Int { testCount("CAMBIUM_MIGRATION_KILLS", short: 12, full: 100) }
 
@@ -157,8 +157,8 @@ import Testing
     #expect(models.count >= min(2, Self.kills / 10))
   }
 
-  /// What notes have on their way through the stages of `StoreWorker stages`: nothing is lost, and nothing is half done. Answers
-  /// how far the store is.
+  /// What notes have on their way through the stages of `StoreWorker stages`: nothing is lost, and nothing is half
+  /// done. Answers how far the store is.
   private func checkStages(_ path: String, _ text: String, isDone: Bool = false) throws -> String {
     let device = try FileDevice(path: path, access: .readWrite, sharing: .shared)
     let kernel = try Store.open(on: device, environment: SystemEnvironment())

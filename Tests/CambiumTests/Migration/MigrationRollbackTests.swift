@@ -207,7 +207,8 @@ import Testing
     #expect(report.isSound && report.looseRelationships.isEmpty, "\(report)", sourceLocation: sourceLocation)
   }
 
-  /// The row that others have written after the migration was undone has the version of the one that was discarded, and is a newer one.
+  /// The row that others have written after the migration was undone has the version of the one that was discarded, and
+  /// is a newer one.
   @Test func rulesFollowRowsOfTheSameVersion() throws {
     let directory = try TemporaryDirectory()
     try MigrationTests.fill(directory)
@@ -305,7 +306,8 @@ import Testing
     #expect(fresh.object(with: all[1].objectID).value(forKey: "color") as? String == "mine")
   }
 
-  /// A store that was removed, undone and added again has rows of the same versions that are not those that the context has.
+  /// A store that was removed, undone and added again has rows of the same versions that are not those that the context
+  /// has.
   @Test func aStoreThatIsAddedAgain() throws {
     let directory = try TemporaryDirectory()
     try MigrationTests.fill(directory)

@@ -233,8 +233,8 @@ import Testing
     try Self.check(try directory.container(model: Self.v1()).viewContext, color: "color", seats: false)
   }
 
-  /// A to-one inverse that would have to choose, and an element that is missing: both are told, by a plan too, and once they are
-  /// mended the store is migrated with all that there is.
+  /// A to-one inverse that would have to choose, and an element that is missing: both are told, by a plan too, and once
+  /// they are mended the store is migrated with all that there is.
   @Test func linksAndElementsThatWouldBeLostAreInTheWay() throws {
     let directory = try TemporaryDirectory()
     func model(_ isNew: Bool) throws -> ManagedObjectModel {
@@ -382,8 +382,8 @@ import Testing
     try Self.check(third.viewContext, color: "paintColor", seats: true)
   }
 
-  /// Coordinators whose models differ in indexes, defaults, class names and the like alone share a store, in whatever order
-  /// they open it.
+  /// Coordinators whose models differ in indexes, defaults, class names and the like alone share a store, in whatever
+  /// order they open it.
   @Test func coordinatorsOfOneVersionShareAStore() throws {
     let directory = try TemporaryDirectory()
     try Self.fill(directory)

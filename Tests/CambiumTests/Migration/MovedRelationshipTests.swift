@@ -6,7 +6,8 @@ import Testing
 /// Relationships that come to be those of a subentity: objects that do not have them any more leave no links behind.
 @Suite struct MovedRelationshipTests {
   private static func model(isMoved: Bool) throws -> ManagedObjectModel {
-    // Those with an inverse lose it when they are moved: their links were derived from the other side's until then, or its from theirs.
+    // Those with an inverse lose it when they are moved: their links were derived from the other side's until then, or
+    // its from theirs.
     @EntityBuilder func relationships() -> [EntityBuilderPart] {
       ToMany("marks", "Tag")
       ToMany("steps", "Tag", ordered: true)

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Cambium
 
-/// Attributes that become numbers of another type, with numbers at the bounds: those that fit are converted, and each of those
-/// that do not stands in the way.
+/// Attributes that become numbers of another type, with numbers at the bounds: those that fit are converted, and each
+/// of those that do not stands in the way.
 @Suite struct NumberBoundsTests {
   struct Conversion: Sendable, CustomTestStringConvertible {
     var from: AttributeType

@@ -1,7 +1,7 @@
 import Cambium
 
-/// Every object of a store as a line of text: its entity, its `name`, and all other properties in the order of their names,
-/// objects by the names that they have. So what is expected can be written down, and nothing is left out.
+/// Every object of a store as a line of text: its entity, its `name`, and all other properties in the order of their
+/// names, objects by the names that they have. So what is expected can be written down, and nothing is left out.
 ///
 ///     Aircraft A0 color=blue flights={F0,F1} owner=P1 scheme=(primary=white)
 enum ObjectListing {

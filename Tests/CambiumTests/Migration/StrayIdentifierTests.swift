@@ -4,8 +4,8 @@ import Testing
 
 @testable import Cambium
 
-/// A renaming identifier that names nothing in the store's model is an error if the same step drops something in that entity: it is a
-/// slip of the pen, and would cost the values.
+/// A renaming identifier that names nothing in the store's model is an error if the same step drops something in that
+/// entity: it is a slip of the pen, and would cost the values.
 @Suite struct StrayIdentifierTests {
   private static func model(
     _ names: [String], renamed: [String: String] = [:], removed: [String] = []

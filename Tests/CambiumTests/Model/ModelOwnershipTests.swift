@@ -3,8 +3,8 @@ import Testing
 
 @testable import Cambium
 
-/// A part of a model belongs to one place: what is put into a second one stays in the first, and the second model cannot be
-/// compiled.
+/// A part of a model belongs to one place: what is put into a second one stays in the first, and the second model
+/// cannot be compiled.
 @Suite struct ModelOwnershipTests {
   private static func entity(_ name: String) throws -> EntityDescription {
     let place = try CompositeAttributeDescription("place", elements: [AttributeDescription("zone", .string)])

@@ -85,7 +85,8 @@ extension ColorScheme: FetchPaths {
     try check({ $0.seats.in([nil, 180]) }, "seats IN {NULL, 180}", ["N2", "D4"])
   }
 
-  /// A path with an operator goes on from where it is used; a name that is a word of the language is itself in an order.
+  /// A path with an operator goes on from where it is used; a name that is a word of the language is itself in an
+  /// order.
   @Test func operatorsAndWords() throws {
     let legs = FetchPath<PlaneObject, Int>("legs.@count")
     let owner = FetchPath<LegObject, PlaneObject>("plane")

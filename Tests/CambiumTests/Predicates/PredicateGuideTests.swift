@@ -2,8 +2,8 @@ import Cambium
 import Foundation
 import Testing
 
-/// Format strings of the kinds that Core Data's predicate guides show: each is read, printed, read back as the same, asked of a
-/// store, and answered as for the objects in memory.
+/// Format strings of the kinds that Core Data's predicate guides show: each is read, printed, read back as the same,
+/// asked of a store, and answered as for the objects in memory.
 @Suite struct PredicateGuideTests {
   private static func model() throws -> ManagedObjectModel {
     try ManagedObjectModel {

@@ -295,7 +295,8 @@ import Testing
           #expect(shown.flatMap { $0 } == inSections, "round \(round), controller \(number)")
           #expect(inSections.count == fetched.count)
         }
-        // Only an unsaved relationship to what the other has deleted cannot be fetched by; the save after it makes up for it.
+        // Only an unsaved relationship to what the other has deleted cannot be fetched by; the save after it makes up
+        // for it.
         #expect(context.recordedErrors.allSatisfy { $0.code == .managedObjectReferentialIntegrity })
       }
     }

@@ -258,7 +258,8 @@ import Testing
     #expect(context.recordedErrors.isEmpty)
   }
 
-  /// An event costs what it has changed, and a request with a limit is fetched when something of its entity was changed.
+  /// An event costs what it has changed, and a request with a limit is fetched when something of its entity was
+  /// changed.
   @Test func otherObjectsAreNotLookedAt() throws {
     let container = try memoryContainer(Self.model())
     let context = container.newBackgroundContext()

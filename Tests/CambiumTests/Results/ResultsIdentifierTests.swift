@@ -3,7 +3,8 @@ import Testing
 
 @testable import Cambium
 
-/// By which identifiers results name their objects: of what is saved meanwhile, and of what another coordinator has saved.
+/// By which identifiers results name their objects: of what is saved meanwhile, and of what another coordinator has
+/// saved.
 @Suite struct ResultsIdentifierTests {
   private static func controller(_ context: ManagedObjectContext) throws -> FetchedResultsController<ManagedObject> {
     let request = FetchRequest<ManagedObject>(entityName: "Pilot")

@@ -160,7 +160,8 @@ import Testing
     return process.terminationStatus
   }
 
-  /// Stores are looked at only while somebody listens and there is a coordinator to be told of, which this does not keep.
+  /// Stores are looked at only while somebody listens and there is a coordinator to be told of, which this does not
+  /// keep.
   @Test func nobodyIsKept() async throws {
     let files = try Files()
     let lookout = RemoteChangeLookout.everywhere
@@ -191,7 +192,8 @@ import Testing
     let laterStore = try #require(later.persistentStores.first)
     try later.withdraw(laterStore)
     #expect(try await wait { !lookout.isLooking })
-    // A store whose move has failed is there again, and so are its changes; one that comes later is known from its coming on.
+    // A store whose move has failed is there again, and so are its changes; one that comes later is known from its
+    // coming on.
     later.put(laterStore, at: 0)
     #expect(lookout.isLooking)
     changes.withLock { $0 = [] }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Cambium
 
-/// Contexts on devices that lose their power, fail, and fill up: whatever a save wrote is there whole or not at all, with its history, and
-/// the context still has what could not be saved.
+/// Contexts on devices that lose their power, fail, and fill up: whatever a save wrote is there whole or not at all,
+/// with its history, and the context still has what could not be saved.
 @Suite struct DeviceFaultTests {
   /// What the store holds after so many steps, and how many operations the device had had by then.
   private struct Run {
@@ -136,7 +136,8 @@ import Testing
         if walk.isDoneAgain { again += 1 }
         // This process sees nothing of what it was told was not saved.
         if let content = walk.content { #expect(content == allowed[0], "operation \(index): \(error)") }
-        // One that opens the store again finds it as it was; or with it, if it was written and could not be told to be durable.
+        // One that opens the store again finds it as it was; or with it, if it was written and could not be told to be
+        // durable.
         if walk.isDoneAgain { allowed = [] }
         allowed.append(run.contents[walk.done + 1])
       }

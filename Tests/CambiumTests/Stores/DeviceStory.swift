@@ -3,8 +3,9 @@ import Foundation
 
 @testable import Cambium
 
-/// What an application does to a store, commit by commit, on whatever device: everything by which contexts write. Each step makes one
-/// commit; what the store holds is one text, so that a store that was opened again is at one of the steps, or wrong.
+/// What an application does to a store, commit by commit, on whatever device: everything by which contexts write. Each
+/// step makes one commit; what the store holds is one text, so that a store that was opened again is at one of the
+/// steps, or wrong.
 struct DeviceStory {
   /// What makes one commit.
   struct Step: Sendable {

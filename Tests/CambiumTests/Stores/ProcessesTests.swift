@@ -80,8 +80,8 @@ import Testing
     }
   }
 
-  /// What each policy makes of an object that another process has changed since it was read: of an attribute that both have
-  /// changed, of one that was changed here, and of one that was changed there.
+  /// What each policy makes of an object that another process has changed since it was read: of an attribute that both
+  /// have changed, of one that was changed here, and of one that was changed there.
   @Test func mergePoliciesBetweenProcesses() throws {
     let directory = try TemporaryDirectory()
     let path = directory.url.appendingPathComponent("notes.cambium").path
@@ -119,8 +119,8 @@ import Testing
     }
   }
 
-  /// Processes with contexts on one store, which all count the same notes: conflicts are found, history tells each what the
-  /// others did, and nothing is lost.
+  /// Processes with contexts on one store, which all count the same notes: conflicts are found, history tells each what
+  /// the others did, and nothing is lost.
   @Test func contextsOfProcessesCountTogether() throws {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("cambium-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: path) }

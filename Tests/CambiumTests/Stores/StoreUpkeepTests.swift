@@ -168,7 +168,8 @@ import Testing
     #expect(try store.check().objectCount == 3000)
   }
 
-  /// A bit of every so many bytes is turned. Either the store does not open, or the check tells it, or nothing reads that place.
+  /// A bit of every so many bytes is turned. Either the store does not open, or the check tells it, or nothing reads
+  /// that place.
   @Test func damageIsTold() throws {
     do { try fill(try directory.container(), count: 300) }
     let url = directory.url.appendingPathComponent("flights.cambium")

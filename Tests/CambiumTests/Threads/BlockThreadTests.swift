@@ -256,7 +256,8 @@ import Testing
     #expect(context.performAndWait { entry["number"] as? Int } == 8)
   }
 
-  /// The last attempt's conflict is thrown, other errors are at once, and a task that was cancelled begins no further attempt.
+  /// The last attempt's conflict is thrown, other errors are at once, and a task that was cancelled begins no further
+  /// attempt.
   @Test func attemptsEnd() async throws {
     struct Other: Error {}
     let container = try memoryContainer()

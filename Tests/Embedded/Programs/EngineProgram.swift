@@ -1,8 +1,8 @@
 import CambiumEngine
 import CambiumKernel
 
-// Entities: a schema described in code, rows, predicates, an order, an index, a unique constraint; then a checkpoint, an
-// opening, small commits, and a recovery.
+// Entities: a schema described in code, rows, predicates, an order, an index, a unique constraint; then a checkpoint,
+// an opening, small commits, and a recovery.
 
 private let rows = 1_000
 

@@ -8,8 +8,8 @@ import CambiumKernel
   import Darwin
 #endif
 
-// Under Embedded Swift a condition names the one program to build, so that the linker gets no more. Elsewhere an argument
-// names it.
+// Under Embedded Swift a condition names the one program to build, so that the linker gets no more. Elsewhere an
+// argument names it.
 
 private func run(_ program: () throws(StoreError) -> Void) {
   do throws(StoreError) { try program() } catch {

@@ -1,7 +1,7 @@
 import CambiumKernel
 
-// A store of more than 4 GiB on a machine of 32 bits. The disk keeps only blocks that are not all zeros, and most of the
-// store is large values of zeros.
+// A store of more than 4 GiB on a machine of 32 bits. The disk keeps only blocks that are not all zeros, and most of
+// the store is large values of zeros.
 
 /// A disk that has memory for blocks that are not zero.
 private final class SparseDisk: StorageDevice, @unchecked Sendable {

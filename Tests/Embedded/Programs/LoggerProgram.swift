@@ -1,8 +1,8 @@
 import CambiumEngine
 import CambiumKernel
 
-// A logger: measurements with a time, which an index finds by range. The schema is described in code, and there is neither
-// a predicate nor a model file.
+// A logger: measurements with a time, which an index finds by range. The schema is described in code, and there is
+// neither a predicate nor a model file.
 
 private let measurements = 2_000
 private let start = 800_000_000.0
@@ -86,8 +86,8 @@ private struct Logger {
     store = try openStore(disk, board, options)
   }
 
-  /// Writes all measurements: most of them several in a transaction, the last hundred one by one. Verifies them, and once
-  /// more after a power cut.
+  /// Writes all measurements: most of them several in a transaction, the last hundred one by one. Verifies them, and
+  /// once more after a power cut.
   mutating func fill(rowsAtATime: Int) throws(EngineError) {
     for first in stride(from: 0, to: measurements - 100, by: rowsAtATime) { try log(first..<first + rowsAtATime) }
     part("measurements written")
@@ -147,8 +147,8 @@ private func recoverOften(_ logger: inout Logger) throws(EngineError) {
   }
 #endif
 
-/// The memory that changes take decides when a checkpoint begins. It differs with the length of a pointer, and so does the
-/// file.
+/// The memory that changes take decides when a checkpoint begins. It differs with the length of a pointer, and so does
+/// the file.
 private func runSmall() throws(EngineError) {
   var logger = try Logger(.small)
   try logger.fill(rowsAtATime: 20)

@@ -13,7 +13,8 @@ func modelProgram() throws(StoreError) {
       expect(false, "variant \(variant): \(what)", line: line)
     }
     try run.go(operations: 2_500)
-    // The other variants begin checkpoints when the memory of changes is used up, which depends on the length of pointers.
+    // The other variants begin checkpoints when the memory of changes is used up, which depends on the length of
+    // pointers.
     if variant == 1 || variant == 2 {
       say("random operations, variant \(variant): file hash \(try hash(of: run.device))\n")
     }

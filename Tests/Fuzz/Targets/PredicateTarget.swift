@@ -48,7 +48,8 @@ enum PredicateTarget {
     guard let schema, let entity = schema.entity(named: "T") else { return "the model could not be made" }
     guard let checked = try? predicate.check(against: schema, entity: entity.id) else { return nil }
     guard let after = answer(checked, variables, choice) else { return nil }
-    // Constants that stand for another value once they have the type of the other side: 0.1 as a decimal, text as a URI.
+    // Constants that stand for another value once they have the type of the other side: 0.1 as a decimal, text as a
+    // URI.
     let normal = checked.description
     let isSame = !["NSDecimalNumber", "float", "NSURL", "NSUUID"].contains { normal.contains("\"\($0)\"") }
     if isSame, plain != after { return "'\(printed)' answers \(plain), checked '\(checked)' \(after)" }

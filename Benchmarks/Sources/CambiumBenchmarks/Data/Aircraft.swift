@@ -1,7 +1,8 @@
 /// A row of the first table: about 145 bytes of payload, a unique tail number in random order, a colour that 1% of the
 /// rows share, a third colour that every third row lacks.
 ///
-/// The initializer with a value for each field is the language's own: one that is written out puts a row together and then copies it.
+/// The initializer with a value for each field is the language's own: one that is written out puts a row together and
+/// then copies it.
 struct Aircraft: Sendable, Equatable {
   var id: Int
   var tailNumber: String

@@ -40,8 +40,8 @@ struct Answer: Equatable, CustomStringConvertible {
     add(h.value)
   }
 
-  /// Counts enough of a row in that nobody can leave a field out, at hardly any cost: it is borrowed, since to copy its texts takes as
-  /// long as some peers need to read it.
+  /// Counts enough of a row in that nobody can leave a field out, at hardly any cost: it is borrowed, since to copy its
+  /// texts takes as long as some peers need to read it.
   @inline(__always)
   mutating func add(_ a: borrowing Aircraft) { add(a, as: a.id) }
 

@@ -3,8 +3,8 @@ import Glibc
 
 /// Files without a store.
 enum BareFile {
-  /// How many writes of 512 bytes into room that is there already, each with a sync, a second allows: what no store that
-  /// keeps its promises can surpass with one thread.
+  /// How many writes of 512 bytes into room that is there already, each with a sync, a second allows: what no store
+  /// that keeps its promises can surpass with one thread.
   static func syncsPerSecond(in directory: String, count: Int = 300) throws -> Double {
     let path = directory + "/bare"
     let file = Glibc.open(path, O_RDWR | O_CREAT | O_TRUNC, 0o644)

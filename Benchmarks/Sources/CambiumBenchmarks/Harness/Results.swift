@@ -6,8 +6,8 @@ struct Results {
     /// By peer.
     var samples: [String: Samples] = [:]
 
-    /// How many times better the first peer is than `peer`: the median of the rounds' ratios, since the runs of one round
-    /// lie next to one another in time.
+    /// How many times better the first peer is than `peer`: the median of the rounds' ratios, since the runs of one
+    /// round lie next to one another in time.
     func ratio(_ subject: String, to peer: String) -> Double? {
       if line.unit == .remark { return nil }
       guard let a = samples[subject]?.values, let b = samples[peer]?.values else { return nil }

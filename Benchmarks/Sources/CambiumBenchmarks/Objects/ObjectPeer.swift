@@ -17,8 +17,8 @@ protocol ObjectPeer: AnyObject {
   func change(_ count: Int, to hours: Double) throws
   /// The hours of all aircraft.
   func hours() throws -> Answer
-  /// All log entries to their aircraft's tail number; `prefetched`: where an aircraft is read when it is asked for, it is read with the
-  /// entries instead.
+  /// All log entries to their aircraft's tail number; `prefetched`: where an aircraft is read when it is asked for, it
+  /// is read with the entries instead.
   func tailNumbers(prefetched: Bool) throws -> Answer
   /// The first aircraft to the distances of their log entries.
   func distances(_ count: Int) throws -> Answer
@@ -26,7 +26,8 @@ protocol ObjectPeer: AnyObject {
   func colours() throws -> Answer
   /// Deletes all aircraft, and with each its log entries; saves, durably.
   func deleteAll() throws
-  /// Inserts aircraft that have their colours twice, as a composite and in a livery that they lead to, one for each; saves, durably.
+  /// Inserts aircraft that have their colours twice, as a composite and in a livery that they lead to, one for each;
+  /// saves, durably.
   func paint(_ rows: ArraySlice<Aircraft>) throws
   /// The first colour of every aircraft that was painted, which lies in the aircraft.
   func embeddedColours() throws -> Answer

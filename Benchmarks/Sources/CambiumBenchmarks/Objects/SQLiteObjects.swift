@@ -123,7 +123,8 @@ final class SQLiteObjects: ObjectPeer {
     try s.commit.run()
   }
 
-  /// Aircraft whose colours lie in them, and the same colours in a table of their own, to which both ways lead by the row's number.
+  /// Aircraft whose colours lie in them, and the same colours in a table of their own, to which both ways lead by the
+  /// row's number.
   static let paintedTables = """
     CREATE TABLE livery (id INTEGER PRIMARY KEY, "primary" TEXT, secondary TEXT, tertiary TEXT, aircraft INTEGER);
     CREATE TABLE painted (id INTEGER PRIMARY KEY, tailNumber TEXT NOT NULL, csPrimary TEXT, csSecondary TEXT,

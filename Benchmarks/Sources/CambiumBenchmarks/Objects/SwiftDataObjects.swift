@@ -1,9 +1,11 @@
 @_spi(Stores) import CambiumSwiftData
 import Foundation
 
-/// Models in a context, as an application has them that uses SwiftData's names. Each workload takes a context of its own.
+/// Models in a context, as an application has them that uses SwiftData's names. Each workload takes a context of its
+/// own.
 ///
-/// The entities, indexes and rules are those of ``CambiumObjects``. The cache is as large, and no history is kept, as there.
+/// The entities, indexes and rules are those of ``CambiumObjects``. The cache is as large, and no history is kept, as
+/// there.
 final class SwiftDataObjects: ObjectPeer {
   let name = "swiftdata"
   private let url: URL

@@ -2,9 +2,10 @@ import CambiumEngine
 
 /// Writes predicates and expressions of the engine as SQL that means the same.
 ///
-/// Conditions are never null, so that `NOT`, `AND` and `OR` mean what they do in predicates, which have no third truth value:
-/// `==` and `!=` are `IS` and `IS NOT`, everything else is false where a side is null. Texts are compared byte by byte, which is
-/// the order of the engine as long as they are ASCII, as the flight data are. Each constant is a parameter.
+/// Conditions are never null, so that `NOT`, `AND` and `OR` mean what they do in predicates, which have no third truth
+/// value: `==` and `!=` are `IS` and `IS NOT`, everything else is false where a side is null. Texts are compared byte
+/// by byte, which is the order of the engine as long as they are ASCII, as the flight data are. Each constant is a
+/// parameter.
 final class SQLTranslator {
   private let tables: TwinTables
   /// The values of `?1`, `?2` and so on.
@@ -260,7 +261,8 @@ final class SQLTranslator {
     // Of nothing the sum is 0, the others are null.
     case .sum: return "(SELECT COALESCE(sum(\(value)), 0) FROM \(many.source))"
     case .average: return "(SELECT avg(\(value)) FROM \(many.source))"
-    // `+` keeps SQLite from going through all of an index of the value for each row, in search of one that belongs to it.
+    // `+` keeps SQLite from going through all of an index of the value for each row, in search of one that belongs to
+    // it.
     case .minimum: return "(SELECT min(+\(value)) FROM \(many.source))"
     case .maximum: return "(SELECT max(+\(value)) FROM \(many.source))"
     default: throw OracleError("\(operation.text) is not translated")

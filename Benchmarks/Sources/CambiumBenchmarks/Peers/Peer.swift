@@ -103,8 +103,8 @@ extension Peer {
     return Double(bitPattern: try hours(ids: [id]).sum)
   }
 
-  /// All aircraft, every byte of them; but for the ids of rows that were added after the load, since threads that add rows
-  /// beside one another get theirs in any order.
+  /// All aircraft, every byte of them; but for the ids of rows that were added after the load, since threads that add
+  /// rows beside one another get theirs in any order.
   func digest(_ rows: Int) throws -> Answer {
     var answer = Answer()
     try firstRows(.max) { row in

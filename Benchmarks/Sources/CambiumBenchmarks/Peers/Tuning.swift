@@ -9,7 +9,8 @@ enum Tuning {
   static let logBytes = 16 << 20
   /// Memory-mapped reads of SQLite; address space of LMDB.
   static let mapBytes = 16 << 30
-  /// How many threads one call may use: SQLite's `threads`, Cambium's `maximumThreads`, which is all processors unless set.
+  /// How many threads one call may use: SQLite's `threads`, Cambium's `maximumThreads`, which is all processors unless
+  /// set.
   static let threads = SystemEnvironment().processorCount()
 }
 

@@ -127,7 +127,8 @@ func flightQueries(_ flights: TwinTables) throws -> [TwinQuery] {
   ]
 }
 
-/// Tail numbers that begin so; for SQLite as a range, which is what its own `GLOB` makes of a pattern that is a literal.
+/// Tail numbers that begin so; for SQLite as a range, which is what its own `GLOB` makes of a pattern that is a
+/// literal.
 func prefix(_ text: String) -> TwinQuery.Variant {
   TwinQuery.Variant(condition("tailNumber", .beginsWith, .string(text)), [.string(text), .string(text + "\u{10FFFF}")])
 }

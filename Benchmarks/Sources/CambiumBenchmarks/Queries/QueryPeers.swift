@@ -7,8 +7,8 @@ protocol QueryPeer: AnyObject {
   func answer(_ query: TwinQuery, _ variant: Int) throws -> Answer
 }
 
-/// A column that is read. The field is kept by whoever reads, as an application keeps it in a constant: it does not count
-/// references to it for each row, and neither does this.
+/// A column that is read. The field is kept by whoever reads, as an application keeps it in a constant: it does not
+/// count references to it for each row, and neither does this.
 struct ReadColumn {
   private let field: Unmanaged<RowField>
   private let kind: TwinKind

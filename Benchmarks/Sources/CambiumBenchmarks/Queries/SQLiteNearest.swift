@@ -1,8 +1,8 @@
 import CSQLite
 import Foundation
 
-/// `nearest(latitude, longitude)` for SQLite's R-trees: `WHERE id MATCH nearest(?, ?) LIMIT n` goes through the boxes from the
-/// nearest on, by lower bounds of great-circle distances, which is the fastest way that its module has.
+/// `nearest(latitude, longitude)` for SQLite's R-trees: `WHERE id MATCH nearest(?, ?) LIMIT n` goes through the boxes
+/// from the nearest on, by lower bounds of great-circle distances, which is the fastest way that its module has.
 enum SQLiteNearest {
   static func register(_ connection: OpaquePointer?) {
     sqlite3_rtree_query_callback(

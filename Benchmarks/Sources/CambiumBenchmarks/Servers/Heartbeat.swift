@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Sleeps for 2 ms again and again, as a task among others, and notes how long each time took: a server whose tasks get no thread
-/// answers nothing for so long.
+/// Sleeps for 2 ms again and again, as a task among others, and notes how long each time took: a server whose tasks get
+/// no thread answers nothing for so long.
 final class Heartbeat: Sendable {
   private let isOver = Atomic(false)
 

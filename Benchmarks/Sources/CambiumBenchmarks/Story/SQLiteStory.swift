@@ -1,8 +1,8 @@
 import CSQLite
 import Foundation
 
-/// The same steps in SQLite as Core Data takes them: a new table, `INSERT ... SELECT`, the old one dropped, the new one renamed,
-/// its indexes made; in one transaction each.
+/// The same steps in SQLite as Core Data takes them: a new table, `INSERT ... SELECT`, the old one dropped, the new one
+/// renamed, its indexes made; in one transaction each.
 final class SQLiteStory: StoryPeer {
   let name = "sqlite"
   private let path: String

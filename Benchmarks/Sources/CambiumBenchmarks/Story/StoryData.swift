@@ -55,14 +55,16 @@ struct StoryData {
   }
 }
 
-/// What goes through the versions of the log: flat; with objects that the entries lead to; with times gathered and codes dropped.
+/// What goes through the versions of the log: flat; with objects that the entries lead to; with times gathered and
+/// codes dropped.
 protocol StoryPeer: AnyObject {
   var name: String { get }
   /// A log of the first version, open, its log of changes emptied into its file.
   func prepare(_ data: StoryData) throws
   /// To the second version's model.
   func toObjects() throws
-  /// What the application does then: makes the objects that codes stand for, and links every entry, 10,000 a transaction.
+  /// What the application does then: makes the objects that codes stand for, and links every entry, 10,000 a
+  /// transaction.
   func link() throws
   /// To the third version's model; the application goes on when this returns.
   func toComposites() throws

@@ -25,8 +25,8 @@ enum TwinKind: Equatable {
   }
 }
 
-/// An entity and the table of the same name: elements of composites are columns that are called after their key paths, to-one
-/// relationships columns with the id of the other table's row.
+/// An entity and the table of the same name: elements of composites are columns that are called after their key paths,
+/// to-one relationships columns with the id of the other table's row.
 final class TwinTable {
   struct Column {
     let path: String

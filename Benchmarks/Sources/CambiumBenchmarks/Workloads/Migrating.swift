@@ -43,7 +43,8 @@ func migrationWorkloads(_ context: RunContext) -> [MainWorkload] {
   ]
 }
 
-/// Reads and durable commits while what a migration put off is done, and without that: how long the slowest of a hundred take.
+/// Reads and durable commits while what a migration put off is done, and without that: how long the slowest of a
+/// hundred take.
 private func besidePass(_ context: RunContext) -> MainWorkload {
   let ids = context.data.randomIDs(100_000, seed: 901)
   let commits = max(300, context.rows / 500)

@@ -24,8 +24,8 @@ final class ContextChildren: @unchecked Sendable {
   var living: [ManagedObjectContext] { lock.locked { children.compactMap { $0.context } } }
 }
 
-/// The permanent identifiers of objects that were saved, on their way from a parent to a child, whose lock the parent does not
-/// wait for. Thread-safe.
+/// The permanent identifiers of objects that were saved, on their way from a parent to a child, whose lock the parent
+/// does not wait for. Thread-safe.
 final class ContextMail: @unchecked Sendable {
   // `@unchecked`: `contents` is touched with `lock` held only.
   private let lock = StateLock()
@@ -72,8 +72,8 @@ final class ContextFamily {
   let mergesAutomatically = Atomic(false)
 }
 
-// Locks are taken from child to parent only: what a parent has to tell a child, it leaves where the child finds it, and takes
-// the child's lock only if nobody has it, and that means that nobody uses the child.
+// Locks are taken from child to parent only: what a parent has to tell a child, it leaves where the child finds it, and
+// takes the child's lock only if nobody has it, and that means that nobody uses the child.
 extension ManagedObjectContext {
   /// Tells objects that are saved by their permanent identifiers from now on; here, in children, and in theirs.
   func rename(_ identifiers: [ManagedObjectID: ManagedObjectID]) {
@@ -103,8 +103,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Has an object be another one from now on, since a merge policy of a parent has made one of them: the other gets the unsaved changes, and
-  /// reads the rest anew.
+  /// Has an object be another one from now on, since a merge policy of a parent has made one of them: the other gets
+  /// the unsaved changes, and reads the rest anew.
   private func join(_ object: ManagedObject, to other: ManagedObject) {
     if object.isUpdated, other.isPresent {
       rebase(other)
@@ -136,7 +136,8 @@ extension ManagedObjectContext {
 
   /// Passes permanent identifiers on to the children.
   ///
-  /// - Parameter areJoined: Whether they are those of objects that there were before, which a merge policy has found to be the same.
+  /// - Parameter areJoined: Whether they are those of objects that there were before, which a merge policy has found to
+  ///   be the same.
   func tellChildren(permanent identifiers: [ManagedObjectID: ManagedObjectID], areJoined: Bool = false) {
     let children = family.children.living
     if identifiers.isEmpty || children.isEmpty { return }
@@ -152,12 +153,12 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Whether nobody but the calling thread can be using the context's objects while its lock is free. The main thread uses
-  /// those of a main-queue context without the lock.
+  /// Whether nobody but the calling thread can be using the context's objects while its lock is free. The main thread
+  /// uses those of a main-queue context without the lock.
   private var isUsedWithLockOnly: Bool { concurrencyType != .mainQueue || SystemEnvironment.isMainThread() }
 
-  /// Whether the calling thread may tell those who listen to the context, who are told on its queue: within a block of it, or
-  /// on the main thread. Who has the lock of a private-queue context is on its queue.
+  /// Whether the calling thread may tell those who listen to the context, who are told on its queue: within a block of
+  /// it, or on the main thread. Who has the lock of a private-queue context is on its queue.
   var isOnQueue: Bool { isUsedWithLockOnly || lock.isHeldHere }
 
   /// Takes in what the parent has left. The context's lock is held.
@@ -199,8 +200,8 @@ extension ManagedObjectContext {
   /// Whether what others save is taken in by itself, when the context's queue comes to it: what other contexts of the
   /// coordinator save, or, in a child, what changes in the parent. Off at first.
   ///
-  /// Unsaved changes stay, and are based on what was taken in. Set it on the context's queue, before or between changes.
-  /// Without effect on a context with ``ConcurrencyType/confinement``, which has no queue to do it on.
+  /// Unsaved changes stay, and are based on what was taken in. Set it on the context's queue, before or between
+  /// changes. Without effect on a context with ``ConcurrencyType/confinement``, which has no queue to do it on.
   public var automaticallyMergesChangesFromParent: Bool {
     get { family.mergesAutomatically.load(ordering: .relaxed) }
     set {

@@ -1,7 +1,8 @@
 import CambiumEngine
 
-// Saving a child puts its changes into the parent, as unsaved changes of that: values as they are, relationships by way of the
-// parent's own rules, so that both sides of them agree there whatever the parent and its other children did meanwhile.
+// Saving a child puts its changes into the parent, as unsaved changes of that: values as they are, relationships by way
+// of the parent's own rules, so that both sides of them agree there whatever the parent and its other children did
+// meanwhile.
 extension ManagedObjectContext {
   /// Puts the context's changes into its parent. When it throws, the parent is as it was.
   func push(to parent: ManagedObjectContext, in session: SaveSession) throws {
@@ -206,12 +207,14 @@ extension ManagedObjectContext {
     }
     let last = parent.changeCount
     try parent.deleteByRules(doomed.map { $0.target }, callsHook: false)
-    // What goes along in the parent, or leads there, may be what the child has not seen: the parent could not save that.
+    // What goes along in the parent, or leads there, may be what the child has not seen: the parent could not save
+    // that.
     if doomed.isEmpty { return }
     for object in parent.deleted.values where object.changeOrder > last { try object.validateDeletion() }
   }
 
-  /// The attributes that are pushed: those that changed, as far as the policy lets them; all, if the object's state counts.
+  /// The attributes that are pushed: those that changed, as far as the policy lets them; all, if the object's state
+  /// counts.
   private func pushAttributes(_ one: Pushed) throws {
     for property in one.object.info.ordered where !property.isTransient && !property.isDerived {
       guard property.isAttribute else { continue }
@@ -263,7 +266,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Takes out of the relationships of an object that is going to be deleted what the child has taken out of them before.
+  /// Takes out of the relationships of an object that is going to be deleted what the child has taken out of them
+  /// before.
   private func pushDepartures(of object: ManagedObject, _ target: ManagedObject, _ parent: ManagedObjectContext) throws
   {
     for property in object.info.relationships where !property.isTransient {
@@ -285,8 +289,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Whether it was the child that took an object out of a list, which says only what is in it now: others may have put it there
-  /// since.
+  /// Whether it was the child that took an object out of a list, which says only what is in it now: others may have put
+  /// it there since.
   private func wasTakenOut(_ id: ManagedObjectID, of object: ManagedObject, _ r: RelationshipInfo) -> Bool {
     guard r.isOrdered, r.inverse != nil else { return true }
     guard let other = registered(id), let back = r.inverse(in: other.info) else { return false }
@@ -310,8 +314,9 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Takes in an object that a child inserted, with the same identifier. If that was a permanent one, the context may have been
-  /// asked for the object already, and have it as a fault without a row, changed perhaps: it is that from now on.
+  /// Takes in an object that a child inserted, with the same identifier. If that was a permanent one, the context may
+  /// have been asked for the object already, and have it as a fault without a row, changed perhaps: it is that from now
+  /// on.
   private func adoptPushed(_ target: ManagedObject, _ object: ManagedObject) {
     if target.eventState == nil { events.objects.append(target) }
     target.dropChanges()

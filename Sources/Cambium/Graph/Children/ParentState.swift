@@ -1,7 +1,7 @@
 import CambiumEngine
 
-/// What an object of a parent context had over its row when an object of a child read it: to the child's object, as good as
-/// stored.
+/// What an object of a parent context had over its row when an object of a child read it: to the child's object, as
+/// good as stored.
 final class ParentState {
   private(set) var attributes: PropertyMap<Value> = [:]
   private(set) var toOne: PropertyMap<ManagedObjectID?> = [:]

@@ -1,7 +1,7 @@
 /// The permanent identifiers of objects that somebody may know by their temporary ones.
 ///
-/// Who has a temporary identifier cannot be known. So that those of a context that lives long do not fill the memory, the oldest
-/// are forgotten: each is known while ``limit`` others come.
+/// Who has a temporary identifier cannot be known. So that those of a context that lives long do not fill the memory,
+/// the oldest are forgotten: each is known while ``limit`` others come.
 struct PermanentIDs {
   private var recent: [ManagedObjectID: ManagedObjectID] = [:]
   private var older: [ManagedObjectID: ManagedObjectID] = [:]

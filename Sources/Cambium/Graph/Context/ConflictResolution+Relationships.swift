@@ -1,10 +1,10 @@
 import CambiumEngine
 
-// What merge policies do to relationships, in memory and on both sides: what is then written agrees, whichever of the two
-// objects others have changed. The object's row is the one in the store by now, or what the parent has.
+// What merge policies do to relationships, in memory and on both sides: what is then written agrees, whichever of the
+// two objects others have changed. The object's row is the one in the store by now, or what the parent has.
 extension ManagedObject {
-  /// Takes all changes back: relationships lead where they do in the store, on the other side as well. Those that are derived
-  /// from the other side are the other objects' changes, and stay.
+  /// Takes all changes back: relationships lead where they do in the store, on the other side as well. Those that are
+  /// derived from the other side are the other objects' changes, and stay.
   func takeBackChanges() throws {
     attributeChanges = [:]
     for property in info.relationships where !property.isTransient {
@@ -19,8 +19,8 @@ extension ManagedObject {
     }
   }
 
-  /// Has a to-one relationship lead where it does in the store, which is no change. What is gone by then, and was left behind by its
-  /// rule, has no other side to be kept in step.
+  /// Has a to-one relationship lead where it does in the store, which is no change. What is gone by then, and was left
+  /// behind by its rule, has no other side to be kept in step.
   func takeBack(toOne r: RelationshipInfo) throws {
     _ = try currentToOne(r).map { try newest($0) }
     let other = try committedToOne(r).map { try newest($0) }
@@ -50,8 +50,8 @@ extension ManagedObject {
     dropChanges()
   }
 
-  /// Brings the changed relationships of an object, which has a newer row than the one that they are based on, in step with that:
-  /// where it led meanwhile, both sides let go, and what others have put into a list is in it.
+  /// Brings the changed relationships of an object, which has a newer row than the one that they are based on, in step
+  /// with that: where it led meanwhile, both sides let go, and what others have put into a list is in it.
   func rebaseRelationships(on old: Row) throws {
     guard let overlay, !overlay.toOneChanges.isEmpty || !overlay.toManyChanges.isEmpty else { return }
     for property in info.relationships where !property.isTransient {
@@ -82,8 +82,8 @@ extension ManagedObject {
     }
   }
 
-  /// Decides what is in an ordered relationship that others may have changed since `cached` was read. What came and went of
-  /// others needs no decision: it is applied to what is there.
+  /// Decides what is in an ordered relationship that others may have changed since `cached` was read. What came and
+  /// went of others needs no decision: it is applied to what is there.
   func merge(ordered r: RelationshipInfo, _ kind: MergePolicy.MergePolicyType, _ cached: Row) throws {
     let base =
       try toManyChanges[r.place]?.base
@@ -118,8 +118,9 @@ extension ManagedObject {
     try assignToMany(try ids.map { try requireContext().object(with: $0) }.filter { try $0.isThere() }, r)
   }
 
-  /// An object that a relationship leads to; what was read of it is given up, since it may be old. One that is written meets a
-  /// conflict of its own if it is; one whose changes are derived from others, of which nothing is written, does not.
+  /// An object that a relationship leads to; what was read of it is given up, since it may be old. One that is written
+  /// meets a conflict of its own if it is; one whose changes are derived from others, of which nothing is written, does
+  /// not.
   private func newest(_ id: ManagedObjectID) throws -> ManagedObject {
     let context = try requireContext()
     let other = context.object(with: id)

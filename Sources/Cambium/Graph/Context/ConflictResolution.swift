@@ -4,8 +4,8 @@ import CambiumKernel
 // What the kinds of merge policy do to objects in memory, before their save is tried again.
 
 extension MergeConflict {
-  /// Decides by a kind of policy other than `error`. Objects that are to be deleted are, and those that others have deleted
-  /// stay so.
+  /// Decides by a kind of policy other than `error`. Objects that are to be deleted are, and those that others have
+  /// deleted stay so.
   func apply(_ kind: MergePolicy.MergePolicyType) throws {
     let object = sourceObject
     if let context = object.managedObjectContext, let parent = context.parent {
@@ -24,7 +24,8 @@ extension MergeConflict {
         if theirs != base { object.merge(attributeAt: property.place, kind, theirs, base: base) }
       } else if let r = property.relationship {
         if r.isOrdered {
-          // What only the decision about another object has changed is based on what is stored: nothing of that is missing.
+          // What only the decision about another object has changed is based on what is stored: nothing of that is
+          // missing.
           let isDecided = object.toManyChanges[r.place] != nil && !changedKeys.contains(property.name)
           if isDecided, kind != .overwrite { continue }
           try object.merge(ordered: r, kind, cached)
@@ -37,8 +38,9 @@ extension MergeConflict {
 }
 
 extension MergeConflict {
-  /// Bases a child's object on what its parent has, as the objects of a root are based on their newest rows before a policy decides:
-  /// where a relationship leads that is not changed here is asked of each of them, whichever is decided about first.
+  /// Bases a child's object on what its parent has, as the objects of a root are based on their newest rows before a
+  /// policy decides: where a relationship leads that is not changed here is asked of each of them, whichever is decided
+  /// about first.
   func takeParentState() {
     guard let parent = sourceObject.managedObjectContext?.parent, !sourceObject.isDeleted else { return }
     parent.lock.run {
@@ -169,8 +171,8 @@ extension MergePolicy.MergePolicyType {
 }
 
 extension ConstraintConflict {
-  /// Of the objects those that are new, and those that are stored. Another conflict may have been resolved before, which concerned some of
-  /// these as well.
+  /// Of the objects those that are new, and those that are stored. Another conflict may have been resolved before,
+  /// which concerned some of these as well.
   var present: (new: [ManagedObject], stored: [ManagedObject]) {
     let present = conflictingObjects.filter { $0.managedObjectContext != nil && !$0.isDeleted }
     let known = databaseObject.flatMap { $0.managedObjectContext == nil ? nil : $0 }
@@ -179,7 +181,8 @@ extension ConstraintConflict {
 
   /// Decides by a kind of policy other than `error`; see ``MergePolicy/MergePolicyType``.
   ///
-  /// - Parameter mayReplaceDatabaseObject: Whether nobody has seen the database object, if it was made for the conflict.
+  /// - Parameter mayReplaceDatabaseObject: Whether nobody has seen the database object, if it was made for the
+  ///   conflict.
   func apply(_ kind: MergePolicy.MergePolicyType, mayReplaceDatabaseObject: Bool) throws {
     let (new, stored) = present
     guard new.count + stored.count > 1 else { return }

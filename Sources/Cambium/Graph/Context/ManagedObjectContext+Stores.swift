@@ -1,11 +1,12 @@
 import CambiumEngine
 
 extension ManagedObjectContext {
-  /// Says in which store a new object is to be saved, where several hold its entity; without, it is the first that may be
-  /// written. The object gets another temporary identifier, so say it before relationships are set.
+  /// Says in which store a new object is to be saved, where several hold its entity; without, it is the first that may
+  /// be written. The object gets another temporary identifier, so say it before relationships are set.
   ///
-  /// Core Data raises where this notes ``CambiumError/Code/invalidArgument``, which the next save throws: for an object that is
-  /// not new, or has relationships or a permanent identifier, and for a store that the coordinator does not have or that does not hold the entity.
+  /// Core Data raises where this notes ``CambiumError/Code/invalidArgument``, which the next save throws: for an object
+  /// that is not new, or has relationships or a permanent identifier, and for a store that the coordinator does not
+  /// have or that does not hold the entity.
   public func assign(_ object: ManagedObject, to store: PersistentStore) {
     lock.run {
       do {

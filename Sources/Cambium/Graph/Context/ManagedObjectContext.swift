@@ -200,8 +200,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     try runEvent(block)
   }
 
-  /// Whether the calling code may use the context's objects, as far as can be told: it holds the lock, or the context has
-  /// no queue.
+  /// Whether the calling code may use the context's objects, as far as can be told: it holds the lock, or the context
+  /// has no queue.
   var isUsedHere: Bool { lock.isHeldHere || concurrencyType == .confinement }
 
   /// Runs a block that is an event of its own.

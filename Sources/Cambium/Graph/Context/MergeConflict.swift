@@ -3,11 +3,11 @@ import CambiumEngine
 /// An object that others changed or deleted in the store since the context read it. Core Data: `NSMergeConflict`.
 ///
 /// Snapshots hold attributes as ``ManagedObject/value(forKey:)`` gives them, transformable ones as stored, and to-one
-/// relationships as ``ManagedObjectID``, by name; what has no value is not in them. Cambium has no cache between context and
-/// store, so that there is one kind of conflict, with all three snapshots.
+/// relationships as ``ManagedObjectID``, by name; what has no value is not in them. Cambium has no cache between
+/// context and store, so that there is one kind of conflict, with all three snapshots.
 public struct MergeConflict: Sendable, Hashable {
-  // `nonisolated(unsafe)`: nothing of it changes. Snapshots hold values alone, that any thread may read; objects are for use where
-  // their context is used.
+  // `nonisolated(unsafe)`: nothing of it changes. Snapshots hold values alone, that any thread may read; objects are
+  // for use where their context is used.
 
   /// The object, for use where its context is used; in an error that crossed to another thread, use ``objectID``.
   public nonisolated(unsafe) let sourceObject: ManagedObject
@@ -73,7 +73,8 @@ public struct MergeConflict: Sendable, Hashable {
 }
 
 extension MergeConflict: CustomStringConvertible {
-  /// The object, the versions, and of each property that the context changed what it was, is in the context, and is in the store.
+  /// The object, the versions, and of each property that the context changed what it was, is in the context, and is in
+  /// the store.
   @_optimize(none)
   public var description: String {
     let (was, found) = (cachedSnapshot, persistedSnapshot)
@@ -91,15 +92,15 @@ extension MergeConflict: CustomStringConvertible {
 /// Objects that cannot be saved together, since they have the same values under a uniqueness constraint. Core Data:
 /// `NSConstraintConflict`. Snapshots are as in ``MergeConflict``.
 public struct ConstraintConflict: Sendable {
-  // `nonisolated(unsafe)`: nothing of it changes. Snapshots hold values alone, that any thread may read; objects are for use where
-  // their context is used.
+  // `nonisolated(unsafe)`: nothing of it changes. Snapshots hold values alone, that any thread may read; objects are
+  // for use where their context is used.
 
   /// The key paths that must be unique together.
   public let constraint: [String]
   /// The values that the objects have there, by key path.
   public nonisolated(unsafe) let constraintValues: [String: Any]
-  /// The object of the store that has the values, for use where its context is used; `nil` if only objects of the save have
-  /// them.
+  /// The object of the store that has the values, for use where its context is used; `nil` if only objects of the save
+  /// have them.
   public nonisolated(unsafe) let databaseObject: ManagedObject?
   /// That object as it is in the store.
   public nonisolated(unsafe) let databaseSnapshot: [String: Any]?

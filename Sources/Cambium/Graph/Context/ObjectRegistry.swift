@@ -3,20 +3,22 @@ import Synchronization
 
 /// The objects of a context, one for each identifier.
 ///
-/// It holds them, and looks now and then for those that nobody else holds. Weak references would let go at once, but make
-/// every retain and release of an object several times as slow. To those who ask it is as if it held them weakly: what
-/// nobody else holds is not found any more.
+/// It holds them, and looks now and then for those that nobody else holds. Weak references would let go at once, but
+/// make every retain and release of an object several times as slow. To those who ask it is as if it held them weakly:
+/// what nobody else holds is not found any more.
 final class ObjectRegistry {
-  // Exclusive access is not checked at run time, since the checks would take longer than most look-ups. Objects that are let
-  // go may run code of the application's at their end, which may come back: they are kept until nothing is under way here.
+  // Exclusive access is not checked at run time, since the checks would take longer than most look-ups. Objects that
+  // are let go may run code of the application's at their end, which may come back: they are kept until nothing is
+  // under way here.
   @exclusivity(unchecked) private var known = ObjectTable()
   /// At how many it looks next.
   @exclusivity(unchecked) private var limit = ObjectRegistry.least
 
   /// How many were left by the last ``sweepIfGrown()`` that did anything.
   @exclusivity(unchecked) private var left = 0
-  /// What is let go of while objects end that a sweep has let go of. It ends behind them, and not within what they do at their end:
-  /// a chain of objects, each of which looks at the next one then, would need memory of the stack for each.
+  /// What is let go of while objects end that a sweep has let go of. It ends behind them, and not within what they do
+  /// at their end: a chain of objects, each of which looks at the next one then, would need memory of the stack for
+  /// each.
   @exclusivity(unchecked) private var leaving: [Unmanaged<ManagedObject>] = []
   @exclusivity(unchecked) private var isSweeping = false
   /// Whether it keeps what nobody else holds.
@@ -71,13 +73,13 @@ final class ObjectRegistry {
     known.makeRoom(for: count)
   }
 
-  /// Lets go of what nobody else holds, if there is so much that something is to be added after that. What ends may do anything, with the
-  /// context as well: call it before what it could have changed is looked at.
+  /// Lets go of what nobody else holds, if there is so much that something is to be added after that. What ends may do
+  /// anything, with the context as well: call it before what it could have changed is looked at.
   @inline(__always)
   func sweepIfFull() { if known.count >= limit { sweep() } }
 
-  /// Adds an object, in place of one of its identifier. Looks for no others to let go of, since what ends may do anything: see
-  /// ``sweepIfFull()``.
+  /// Adds an object, in place of one of its identifier. Looks for no others to let go of, since what ends may do
+  /// anything: see ``sweepIfFull()``.
   func add(_ object: ManagedObject) { add(object, object.objectID) }
 
   /// The same, its identifier being at hand.
@@ -87,8 +89,8 @@ final class ObjectRegistry {
     letGo(of: known.add(object, space, reference))
   }
 
-  /// Adds an object, unless there is one of the identifier, which it answers then. Calls nothing of the application's, so that
-  /// ``sweepIfFull()`` has to be called now and then.
+  /// Adds an object, unless there is one of the identifier, which it answers then. Calls nothing of the application's,
+  /// so that ``sweepIfFull()`` has to be called now and then.
   func addUnlessThere(
     _ object: ManagedObject, _ space: StoreSpace, _ reference: ObjectReference
   ) -> ManagedObject? {
@@ -118,8 +120,8 @@ final class ObjectRegistry {
       known.takeReleased(from: &next, most: .max, into: &leaving)
     } else {
       isSweeping = true
-      // They end a few at a time, while they are still near at hand. If what they do has objects get other places, all others that
-      // nobody holds are taken out first.
+      // They end a few at a time, while they are still near at hand. If what they do has objects get other places, all
+      // others that nobody holds are taken out first.
       let rebuilds = known.rebuilds
       var gone: [Unmanaged<ManagedObject>] = []
       var hasAll = false

@@ -1,16 +1,18 @@
 import CambiumEngine
 
-/// The objects of a context by their identifiers: a hash table of blocks, each of the objects of eight rows that follow one
-/// another.
+/// The objects of a context by their identifiers: a hash table of blocks, each of the objects of eight rows that follow
+/// one another.
 ///
-/// Rows that are made or read together lie together, so that most look-ups go where the last one went, or near it; a dictionary, or a table
-/// with a place for every object, has each of them wait for memory. A context without locality pays 130 to 260 bytes for an object.
+/// Rows that are made or read together lie together, so that most look-ups go where the last one went, or near it; a
+/// dictionary, or a table with a place for every object, has each of them wait for memory. A context without locality
+/// pays 130 to 260 bytes for an object.
 ///
-/// The blocks of 64 rows that follow one another lie beside each other as well: eight of them have one place by hash, in an order of
-/// the eight that is by the hash, too, so that rows that are all so far apart are spread. What is taken is passed over by eights,
-/// since a run of rows would otherwise be gone through one by one.
+/// The blocks of 64 rows that follow one another lie beside each other as well: eight of them have one place by hash,
+/// in an order of the eight that is by the hash, too, so that rows that are all so far apart are spread. What is taken
+/// is passed over by eights, since a run of rows would otherwise be gone through one by one.
 ///
-/// What is in a block is plain memory of the table's own, so that an object can be asked in place whether anybody else holds it.
+/// What is in a block is plain memory of the table's own, so that an object can be asked in place whether anybody else
+/// holds it.
 struct ObjectTable: ~Copyable {
   //   keys   | row / 8, entity, store |        |        | ...
   //   slots  | 8 objects              |        |        | ...
@@ -153,8 +155,8 @@ struct ObjectTable: ~Copyable {
     return slots[slot].map { .passUnretained($0) }
   }
 
-  /// The object of an identifier; or, if nobody else holds it, the object that is let go of, which the caller has to keep until
-  /// nothing is under way.
+  /// The object of an identifier; or, if nobody else holds it, the object that is let go of, which the caller has to
+  /// keep until nothing is under way.
   @inline(__always)
   mutating func heldObject(
     _ space: StoreSpace, _ reference: ObjectReference
@@ -198,8 +200,8 @@ struct ObjectTable: ~Copyable {
     return old
   }
 
-  /// Has an object be found by another identifier of its store; answers who else was found by the old one and the new one. As a rule it
-  /// is moved, without counting a reference to it.
+  /// Has an object be found by another identifier of its store; answers who else was found by the old one and the new
+  /// one. As a rule it is moved, without counting a reference to it.
   mutating func rename(
     _ object: ManagedObject, _ space: StoreSpace, from old: ObjectReference, to new: ObjectReference
   ) -> (old: ManagedObject?, new: ManagedObject?) {
@@ -217,10 +219,12 @@ struct ObjectTable: ~Copyable {
     return object
   }
 
-  /// Takes out objects that nobody else holds, of the blocks from `next` on, until there are `most` or a few more; `next` is then
-  /// where to go on, or ``capacity``. O(number of blocks) for all of them, of which there are at most a few times as many as objects.
+  /// Takes out objects that nobody else holds, of the blocks from `next` on, until there are `most` or a few more;
+  /// `next` is then where to go on, or ``capacity``. O(number of blocks) for all of them, of which there are at most a
+  /// few times as many as objects.
   ///
-  /// The caller has to release them: moved as they are, since an array of objects would count references up and down for each.
+  /// The caller has to release them: moved as they are, since an array of objects would count references up and down
+  /// for each.
   mutating func takeReleased(from next: inout Int, most: Int, into released: inout [Unmanaged<ManagedObject>]) {
     let before = released.count
     while next < capacity, released.count &- before < most {

@@ -8,8 +8,8 @@ enum PendingKind: UInt8 {
 
 /// The objects of a context that the next save inserts, or those that it updates, or those that it deletes.
 ///
-/// An object is in one of the three lists at most. It knows in which, and at which place (``ManagedObject/pending``), so that
-/// nothing is looked up: every change of an object asks, and a save goes through all of them.
+/// An object is in one of the three lists at most. It knows in which, and at which place (``ManagedObject/pending``),
+/// so that nothing is looked up: every change of an object asks, and a save goes through all of them.
 struct PendingObjects {
   private let kind: PendingKind
   /// The objects, in no order that means anything.

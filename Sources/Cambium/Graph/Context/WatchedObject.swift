@@ -1,8 +1,8 @@
 import CambiumEngine
 import CambiumKernel
 
-/// An object that must not have been changed by others when its context is saved, with what it was when that was asked for. Reading
-/// it again meanwhile does not matter.
+/// An object that must not have been changed by others when its context is saved, with what it was when that was asked
+/// for. Reading it again meanwhile does not matter.
 struct WatchedObject {
   let object: ManagedObject
   let row: Row?

@@ -7,7 +7,8 @@ private struct ContextLinks: DeletionSource {
   func rules(of object: ManagedObject) throws -> [(relationship: RelationshipInfo, rule: DeleteRule)] {
     let followed = object.info.followedAtDeletion
     if object.state != .inserted { return followed }
-    // An object that was never saved is not there when the save asks who denies: what it leads to lets go of it at once.
+    // An object that was never saved is not there when the save asks who denies: what it leads to lets go of it at
+    // once.
     return followed
       + object.info.relationships.compactMap { property in
         guard !property.isTransient, let r = property.relationship, r.rules.deleteRule == .deny else { return nil }
@@ -45,10 +46,10 @@ extension ManagedObjectContext {
   /// takes the object out of the other side, cascade deletes the destinations as well, deny is checked when saving, no
   /// action leaves the other side alone. An object that was not saved yet is forgotten, and nothing denies that.
   ///
-  /// First the object is told (``ManagedObject/prepareForDeletion()``). Then the context reads what goes along and what is to be emptied;
-  /// where that fails, nothing is deleted, the error is noted in ``recordedErrors``, and the next save throws it, once. Then those
-  /// that go along are told; what they change now is not followed any further. When the changes are saved, the store applies the rules once
-  /// more to what others have saved meanwhile.
+  /// First the object is told (``ManagedObject/prepareForDeletion()``). Then the context reads what goes along and what
+  /// is to be emptied; where that fails, nothing is deleted, the error is noted in ``recordedErrors``, and the next
+  /// save throws it, once. Then those that go along are told; what they change now is not followed any further. When
+  /// the changes are saved, the store applies the rules once more to what others have saved meanwhile.
   public func delete(_ object: ManagedObject) {
     lock.run {
       do { try deleteByRules([object]) } catch { record(error, losesChange: true) }
@@ -68,7 +69,8 @@ extension ManagedObjectContext {
       if object.state == .stale { try unlessGone { try object.load() } }
       if callsHook, isToBeDeleted(object) { object.prepareForDeletion() }
     }
-    // A hook may have deleted the object itself, or reset the context, to which the object then does not belong any more.
+    // A hook may have deleted the object itself, or reset the context, to which the object then does not belong any
+    // more.
     var asked: [ManagedObject] = []
     for object in objects where isToBeDeleted(object) {
       do {

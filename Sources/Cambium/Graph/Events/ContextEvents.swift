@@ -1,4 +1,5 @@
-/// What the present event of a context has changed, and who is told of it. Touched with the context's lock held, or on its queue.
+/// What the present event of a context has changed, and who is told of it. Touched with the context's lock held, or on
+/// its queue.
 final class ContextEvents {
   let observers = ContextObservers()
   /// Is called after each save; see ``ManagedObjectContext/afterSaving(_:)``.

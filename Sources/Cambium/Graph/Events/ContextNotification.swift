@@ -1,7 +1,7 @@
 import CambiumKernel
 
-/// What a context tells of itself, with its objects: for use where it is told, on the context's queue. ``ContextEvent`` is the
-/// same for use anywhere. Core Data: the notifications of `NSManagedObjectContext`.
+/// What a context tells of itself, with its objects: for use where it is told, on the context's queue. ``ContextEvent``
+/// is the same for use anywhere. Core Data: the notifications of `NSManagedObjectContext`.
 public struct ContextNotification {
   /// What happened.
   public enum Kind: String, Sendable, CaseIterable {
@@ -11,7 +11,8 @@ public struct ContextNotification {
     case willSave
     /// Everything was saved: into the stores, or into the parent.
     case didSave
-    /// What was saved elsewhere was taken in. The objects are named by identifiers only, since the context need not have them.
+    /// What was saved elsewhere was taken in. The objects are named by identifiers only, since the context need not
+    /// have them.
     case didMergeChanges
   }
 
@@ -29,11 +30,12 @@ public struct ContextNotification {
   public internal(set) var refreshedObjects: Set<ManagedObject> = []
   /// The objects that the context had and has given up, which are of no use any more.
   public internal(set) var invalidatedObjects: Set<ManagedObject> = []
-  /// Whether the context has forgotten all of its objects: ``ManagedObjectContext/reset()``. They are the ``invalidatedObjects``.
+  /// Whether the context has forgotten all of its objects: ``ManagedObjectContext/reset()``. They are the
+  /// ``invalidatedObjects``.
   public internal(set) var isInvalidatedAll = false
-  /// The generation of the stores that the context reads, or that a save has made; `nil` if it reads the newest commits, or has not
-  /// read since the generation was set to ``QueryGenerationToken/current``. Who keeps it keeps that state in the stores' files. Core
-  /// Data: `NSManagedObjectContextQueryGenerationKey`.
+  /// The generation of the stores that the context reads, or that a save has made; `nil` if it reads the newest
+  /// commits, or has not read since the generation was set to ``QueryGenerationToken/current``. Who keeps it keeps that
+  /// state in the stores' files. Core Data: `NSManagedObjectContextQueryGenerationKey`.
   public let queryGeneration: QueryGenerationToken?
   /// The same by identifiers, as of now.
   public internal(set) var objectIDs = ObjectIDNotification()
@@ -59,8 +61,8 @@ public struct ContextEvent: Sendable, Hashable {
   /// What happened.
   public let kind: ContextNotification.Kind
   /// The objects. After ``ContextNotification/Kind/didSave`` this is what other contexts take in by
-  /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)``. An object has a temporary identifier
-  /// before it is saved.
+  /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)``. An object has a temporary
+  /// identifier before it is saved.
   public let objectIDs: ObjectIDNotification
   /// Whether the context has forgotten all of its objects.
   public let isInvalidatedAll: Bool

@@ -1,7 +1,7 @@
 import CambiumEngine
 
-/// What an object was when the present event began: noted at its first change in the event, so that the event can be told,
-/// undone, and taken back as a whole.
+/// What an object was when the present event began: noted at its first change in the event, so that the event can be
+/// told, undone, and taken back as a whole.
 enum EventState {
   /// It was not there.
   case absent
@@ -27,7 +27,8 @@ enum EventState {
   }
 }
 
-/// What the undo manager keeps of an object: objects that were deleted together lead to each other there, and would never go.
+/// What the undo manager keeps of an object: objects that were deleted together lead to each other there, and would
+/// never go.
 ///
 /// A class, since a structure with a weak reference would make every ``EventState`` one that is copied by a call.
 final class WeakRemains {
@@ -92,8 +93,8 @@ extension ManagedObject {
 
   // MARK: What the event changed
 
-  /// The persistent properties that were changed since the last ``ContextNotification/Kind/objectsDidChange``, with the values
-  /// that they had then; while that is told, those of the event that it tells. Core Data:
+  /// The persistent properties that were changed since the last ``ContextNotification/Kind/objectsDidChange``, with the
+  /// values that they had then; while that is told, those of the event that it tells. Core Data:
   /// `changedValuesForCurrentEvent`.
   ///
   /// For an object that came with the event: the properties that have a value, with `nil`.

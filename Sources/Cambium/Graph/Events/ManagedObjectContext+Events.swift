@@ -12,8 +12,8 @@ private struct EndedEvent: @unchecked Sendable {
 // An event is what happens between two calls of `processPendingChanges()`. At its end it is told, and goes to the undo
 // manager as one.
 extension ManagedObjectContext {
-  /// Ends an event: tells ``ContextNotification/Kind/objectsDidChange`` if anything was changed since the last one ended, and
-  /// registers it with the undo manager, if there is one.
+  /// Ends an event: tells ``ContextNotification/Kind/objectsDidChange`` if anything was changed since the last one
+  /// ended, and registers it with the undo manager, if there is one.
   ///
   /// Happens by itself at the end of a block of ``perform(_:)->_``, and in ``save()``, ``undo()`` and ``redo()``.
   /// There is no run loop that would end the events of a main-queue context: call this where the user's action ends.

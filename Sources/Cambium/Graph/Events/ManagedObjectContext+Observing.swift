@@ -1,7 +1,7 @@
 extension ManagedObjectContext {
-  /// Calls a closure with everything that the context tells, on the context's queue, before the call that caused it returns.
-  /// Objects may be used and changed there. What a child of a main-queue context saves on another thread is told afterwards, on
-  /// the main thread.
+  /// Calls a closure with everything that the context tells, on the context's queue, before the call that caused it
+  /// returns. Objects may be used and changed there. What a child of a main-queue context saves on another thread is
+  /// told afterwards, on the main thread.
   ///
   ///     let observation = context.observe { notification in
   ///       if notification.kind == .didSave { count(notification.insertedObjects) }
@@ -21,8 +21,8 @@ extension ManagedObjectContext {
     return ContextObservation { ContextObservers.everywhere.remove(number) }
   }
 
-  /// What the context tells from now on, by identifiers, to be used anywhere. Each call gives a stream of its own, which ends
-  /// with the context.
+  /// What the context tells from now on, by identifiers, to be used anywhere. Each call gives a stream of its own,
+  /// which ends with the context.
   ///
   ///     for await event in context.events([.didSave]) {
   ///       await other.perform { other.mergeChanges(fromContextDidSave: event.objectIDs) }
@@ -30,8 +30,9 @@ extension ManagedObjectContext {
   ///
   /// - Parameters:
   ///   - kinds: What is wanted of what the context tells.
-  ///   - bufferingPolicy: How many events wait for one who takes them slower than they come, or not at all: by default any
-  ///     number, in memory that nothing bounds. With a bound some are lost, and merging those that are left is not enough.
+  ///   - bufferingPolicy: How many events wait for one who takes them slower than they come, or not at all: by default
+  ///     any number, in memory that nothing bounds. With a bound some are lost, and merging those that are left is not
+  ///     enough.
   public func events(
     _ kinds: Set<ContextNotification.Kind> = Set(ContextNotification.Kind.allCases),
     bufferingPolicy: AsyncStream<ContextEvent>.Continuation.BufferingPolicy = .unbounded

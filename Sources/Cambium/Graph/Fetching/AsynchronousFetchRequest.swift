@@ -1,6 +1,7 @@
 import CambiumEngine
 
-/// A fetch that looks for its objects beside the context, which is free meanwhile. Core Data: `NSAsynchronousFetchRequest`.
+/// A fetch that looks for its objects beside the context, which is free meanwhile. Core Data:
+/// `NSAsynchronousFetchRequest`.
 ///
 ///     let search = AsynchronousFetchRequest(request) { result in
 ///       show(result.finalResult ?? [])
@@ -38,11 +39,11 @@ public struct FetchProgress: Sendable, Equatable {
 
 /// A fetch under way, and what it has given in the end. Core Data: `NSAsynchronousFetchResult`.
 ///
-/// Any thread may ask how far it has come, and cancel it. The objects in ``finalResult`` belong to the context, as all of its
-/// objects do: use them where the context is used.
+/// Any thread may ask how far it has come, and cancel it. The objects in ``finalResult`` belong to the context, as all
+/// of its objects do: use them where the context is used.
 public final class AsynchronousFetchResult<Result: FetchRequestResult>: @unchecked Sendable {
-  // Unchecked, since results are no more Sendable than the context lets its objects be. All that changes is under `lock`; the
-  // request is a copy that nobody changes.
+  // Unchecked, since results are no more Sendable than the context lets its objects be. All that changes is under
+  // `lock`; the request is a copy that nobody changes.
 
   /// The context.
   public let managedObjectContext: ManagedObjectContext

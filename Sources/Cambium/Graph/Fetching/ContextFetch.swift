@@ -5,8 +5,8 @@ import CambiumEngine
 /// The fetch asks the store, then takes the context's unsaved changes into account:
 ///
 /// - If there are none, it returns the store's answer.
-/// - If predicate and order read the row alone, or to-one destinations of entities without changes, it returns the store's answer without
-///   the changed objects, plus the changed objects that match.
+/// - If predicate and order read the row alone, or to-one destinations of entities without changes, it returns the
+///   store's answer without the changed objects, plus the changed objects that match.
 /// - If they follow other relationships, it evaluates every object in memory.
 struct ContextFetch {
   let context: ManagedObjectContext

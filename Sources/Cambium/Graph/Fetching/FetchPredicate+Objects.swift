@@ -3,8 +3,8 @@ import CambiumEngine
 extension FetchPredicate {
   /// Whether an object matches, by its present values.
   ///
-  /// - Throws: ``CambiumError/Code/invalidPredicate`` for a key path that the entity does not have, or a part that is not
-  ///   supported; what reading the object throws.
+  /// - Throws: ``CambiumError/Code/invalidPredicate`` for a key path that the entity does not have, or a part that is
+  ///   not supported; what reading the object throws.
   @_disfavoredOverload public func evaluate(with object: ManagedObject) throws -> Bool {
     let predicate = try checked(for: object.info, inMemory: true)
     var state = Self.evaluationState(for: predicate)

@@ -1,7 +1,7 @@
 // Which entity a request means, and whether its objects are what the request is to give.
 extension FetchRequest {
-  /// The name of the entity that is meant: the one that was given, or else the one that the class of the results stands for in the
-  /// coordinator's model; nil if there is neither.
+  /// The name of the entity that is meant: the one that was given, or else the one that the class of the results stands
+  /// for in the coordinator's model; nil if there is neither.
   func entityName(in coordinator: PersistentStoreCoordinator) -> String? {
     if let entityName { return entityName }
     guard let objectClass = (meantClass ?? Result.self as? AnyClass) as? ManagedObject.Type,

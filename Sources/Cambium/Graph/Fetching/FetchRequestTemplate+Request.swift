@@ -1,7 +1,9 @@
 extension FetchRequestTemplate {
-  /// Makes a request with values for all variables of the predicate. See ``FetchPredicate/withSubstitutionVariables(_:)``.
+  /// Makes a request with values for all variables of the predicate. See
+  /// ``FetchPredicate/withSubstitutionVariables(_:)``.
   ///
-  /// - Throws: ``CambiumError/Code/invalidPredicate`` for a predicate that cannot be read, or a variable without a value.
+  /// - Throws: ``CambiumError/Code/invalidPredicate`` for a predicate that cannot be read, or a variable without a
+  ///   value.
   public func request<R: FetchRequestResult>(
     substituting variables: [String: Any?] = [:], as type: R.Type = ManagedObject.self
   ) throws -> FetchRequest<R> {
@@ -47,8 +49,8 @@ extension ManagedObjectModel {
   /// A request made of a stored one, with values for all its variables (`["NAME": "Ada"]` for `$NAME`; `nil` and values
   /// that are not mentioned are allowed). `nil` if the model has no template of the name.
   ///
-  /// - Throws: ``CambiumError/Code/invalidPredicate`` for a variable without a value (Core Data raises), or a value that no
-  ///   attribute can have.
+  /// - Throws: ``CambiumError/Code/invalidPredicate`` for a variable without a value (Core Data raises), or a value
+  ///   that no attribute can have.
   public func fetchRequestFromTemplate<R: FetchRequestResult>(
     withName name: String, substitutionVariables: [String: Any?], as type: R.Type = ManagedObject.self
   ) throws -> FetchRequest<R>? {

@@ -1,6 +1,6 @@
 extension Array where Element: ManagedObject {
-  /// Calls `body` with each object and its place, without retaining the object. The array keeps the objects meanwhile, whatever `body` does to
-  /// the list that it was copied from.
+  /// Calls `body` with each object and its place, without retaining the object. The array keeps the objects meanwhile,
+  /// whatever `body` does to the list that it was copied from.
   @inline(__always)
   func lend<Failure: Error>(_ body: (_ place: Int, _ object: Element) throws(Failure) -> Void) throws(Failure) {
     var place = 0

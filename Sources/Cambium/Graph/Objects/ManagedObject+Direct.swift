@@ -6,8 +6,8 @@ import CambiumEngine
   import Foundation
 #endif
 
-// Attributes of common types straight from the row. The outer optional is nil where that cannot be: for an attribute that was
-// changed, that is of another type, transient or transformed, or that a parent context has.
+// Attributes of common types straight from the row. The outer optional is nil where that cannot be: for an attribute
+// that was changed, that is of another type, transient or transformed, or that a parent context has.
 extension ManagedObject {
   @usableFromInline
   final func directString(_ key: String) throws -> String?? {
@@ -55,8 +55,8 @@ extension ManagedObject {
     }
   }
 
-  /// The destination of a to-one relationship that is not changed, by where the row says that it leads. The outer optional is nil
-  /// where that cannot be said so: the general way is to be gone then.
+  /// The destination of a to-one relationship that is not changed, by where the row says that it leads. The outer
+  /// optional is nil where that cannot be said so: the general way is to be gone then.
   ///
   /// - Parameter type: The class to use for the entity that the relationship leads to.
   final func directDestination(_ key: String, as type: ManagedObject.Type) throws -> ManagedObject?? {
@@ -85,7 +85,8 @@ extension ManagedObject {
     do throws(EngineError) { return try read(heldRow, attribute.key) } catch { throw CambiumError(error) }
   }
 
-  /// The value of an attribute without a ``Value`` between, if the type is one of the common ones and the attribute is of it.
+  /// The value of an attribute without a ``Value`` between, if the type is one of the common ones and the attribute is
+  /// of it.
   @inlinable @inline(__always)
   final func directValue<T>(_ key: String, as type: T.Type) throws -> T?? {
     // Decided when this is compiled for a type. What is cast is of the very type.

@@ -1,8 +1,9 @@
 import CambiumEngine
 import CambiumKernel
 
-// What an object is given before it is inserted: attributes are what they are later, by the entity's model. Relationships are held as
-// they were set, since they keep no inverses without a context, and are set anew when the object is inserted.
+// What an object is given before it is inserted: attributes are what they are later, by the entity's model.
+// Relationships are held as they were set, since they keep no inverses without a context, and are set anew when the
+// object is inserted.
 extension ManagedObject {
   /// What an object was given before it was inserted.
   struct EarlyValues {
@@ -36,8 +37,8 @@ extension ManagedObject {
     return result
   }
 
-  /// Takes out the relationships that the object was given, and leaves the attributes where they are. Nil if that cannot be,
-  /// because the object has been in a context, or has values of transient attributes.
+  /// Takes out the relationships that the object was given, and leaves the attributes where they are. Nil if that
+  /// cannot be, because the object has been in a context, or has values of transient attributes.
   func takeEarlyRelationships() -> EarlyValues? {
     guard isEarly, let overlay else { return nil }
     var result = EarlyValues()
@@ -75,8 +76,8 @@ extension ManagedObject {
     }
   }
 
-  /// Sets a relationship that the object was given before it was inserted. A to-many relationship keeps the destinations that
-  /// other objects have added from their side: both sides may have been set before.
+  /// Sets a relationship that the object was given before it was inserted. A to-many relationship keeps the
+  /// destinations that other objects have added from their side: both sides may have been set before.
   func setEarlyRelationship(_ value: Any, forKey name: String) {
     var value = value
     if let given = value as? [ManagedObject], let managedObjectContext,
@@ -88,8 +89,8 @@ extension ManagedObject {
     setValue(value, forKey: name)
   }
 
-  /// Lets go of what the object was given, if it has never been in a context and nobody else has it: of a chain of such objects each would
-  /// end within the one before, however many they are.
+  /// Lets go of what the object was given, if it has never been in a context and nobody else has it: of a chain of such
+  /// objects each would end within the one before, however many they are.
   static func letGo(of transients: inout [String: Any]) {
     func objects(_ transients: [String: Any]) -> [ManagedObject] {
       transients.values.flatMap { value -> [ManagedObject] in

@@ -14,8 +14,8 @@ extension ManagedObject {
   /// The elements of a composite attribute, which stay in the row if all of them are texts; nil if it has no value.
   package final func elements(forKey key: String) throws -> CompositeElements? { try compositeElements(key) }
 
-  /// Notes an error of a call that cannot throw: in the context, or, of an object that is not inserted yet, for the one that it will
-  /// be inserted into.
+  /// Notes an error of a call that cannot throw: in the context, or, of an object that is not inserted yet, for the one
+  /// that it will be inserted into.
   package final func keep(_ error: any Error) { note(error, losesChange: true) }
 
   /// Sets an attribute to a value in the engine's form. See ``set(_:forKey:)``.
@@ -33,13 +33,14 @@ extension CompositeElements {
 }
 
 extension ManagedObjectID {
-  /// The number of the row in its entity's table; of a temporary identifier, one that no other object of the process has.
+  /// The number of the row in its entity's table; of a temporary identifier, one that no other object of the process
+  /// has.
   package var number: UInt64 { reference.row }
 }
 
 extension PersistentStoreCoordinator {
-  /// The identifier of a row in one of the coordinator's stores, whether or not there is such a row. Nil if no store has the
-  /// identifier, or if the store has no such entity.
+  /// The identifier of a row in one of the coordinator's stores, whether or not there is such a row. Nil if no store
+  /// has the identifier, or if the store has no such entity.
   package func managedObjectID(store: String, entityName: String, number: UInt64) -> ManagedObjectID? {
     guard number > 0, number < ObjectReference.firstTemporaryRow else { return nil }
     for known in persistentStores where known.identifier == store {

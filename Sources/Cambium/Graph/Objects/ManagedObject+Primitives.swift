@@ -1,6 +1,7 @@
 import CambiumEngine
 
-// Values without what comes with them, and the notices of accessors that are written by hand: Core Data's primitive values.
+// Values without what comes with them, and the notices of accessors that are written by hand: Core Data's primitive
+// values.
 //
 //     var sectionTitle: String? {
 //       willAccessValue(forKey: "sectionTitle")
@@ -11,20 +12,22 @@ import CambiumEngine
 extension ManagedObject {
   /// The value of a property as ``value(forKey:)`` gives it. Core Data: `primitiveValueForKey:`.
   ///
-  /// Unlike with Core Data, the row of a fault is read, so that there is a value also without ``willAccessValue(forKey:)``; and
-  /// a to-many relationship gives a set or an array of its own, not one to change (``mutableSetValue(forKey:)`` is for that).
+  /// Unlike with Core Data, the row of a fault is read, so that there is a value also without
+  /// ``willAccessValue(forKey:)``; and a to-many relationship gives a set or an array of its own, not one to change
+  /// (``mutableSetValue(forKey:)`` is for that).
   ///
   /// `nil` as well where reading fails; the error is noted in ``ManagedObjectContext/recordedErrors``.
   @_disfavoredOverload public func primitiveValue(forKey key: String) -> Any? { value(forKey: key) }
 
-  /// Sets an attribute without telling anybody: it is not of the event that ``ContextNotification/Kind/objectsDidChange`` tells,
-  /// cannot be undone by itself, and has ``willSave()`` not called again. For initial values, for values that are kept
-  /// between ``willAccessValue(forKey:)`` and the next change, and for accessors that are written by hand, between
-  /// ``willChangeValue(forKey:)`` and ``didChangeValue(forKey:)``. Core Data: `setPrimitiveValue:forKey:`.
+  /// Sets an attribute without telling anybody: it is not of the event that
+  /// ``ContextNotification/Kind/objectsDidChange`` tells, cannot be undone by itself, and has ``willSave()`` not called
+  /// again. For initial values, for values that are kept between ``willAccessValue(forKey:)`` and the next change, and
+  /// for accessors that are written by hand, between ``willChangeValue(forKey:)`` and ``didChangeValue(forKey:)``. Core
+  /// Data: `setPrimitiveValue:forKey:`.
   ///
-  /// The types of values are those of ``setValue(_:forKey:)``, and so is what is done about others. Unlike with Core Data, an
-  /// attribute that is stored and was set is saved by the next save, whatever was said of it; and a relationship is set as by
-  /// ``setValue(_:forKey:)``, since both of its sides change.
+  /// The types of values are those of ``setValue(_:forKey:)``, and so is what is done about others. Unlike with Core
+  /// Data, an attribute that is stored and was set is saved by the next save, whatever was said of it; and a
+  /// relationship is set as by ``setValue(_:forKey:)``, since both of its sides change.
   public func setPrimitiveValue(_ value: Any?, forKey key: String) {
     do { try setPrimitive(value, key) } catch { managedObjectContext?.record(error, losesChange: true) }
   }
@@ -40,9 +43,9 @@ extension ManagedObject {
   /// Ends what ``willAccessValue(forKey:)`` began. There is nothing to be done; it is for code written for Core Data.
   public func didAccessValue(forKey key: String?) {}
 
-  /// Says that a property is about to be changed by ``setPrimitiveValue(_:forKey:)``: the change is of the event that is told
-  /// next, can be undone, and has ``willSave()`` called again, as one by ``setValue(_:forKey:)``. Keys that the model does not
-  /// have are passed over.
+  /// Says that a property is about to be changed by ``setPrimitiveValue(_:forKey:)``: the change is of the event that
+  /// is told next, can be undone, and has ``willSave()`` called again, as one by ``setValue(_:forKey:)``. Keys that the
+  /// model does not have are passed over.
   public func willChangeValue(forKey key: String) {
     guard info.properties[key] != nil else { return }
     willChangeForNow()
@@ -72,8 +75,8 @@ extension ManagedObject {
 
   // MARK: Accessors of primitive values
 
-  /// The property whose primitive value a key names, as `primitiveSectionTitle` that of `sectionTitle`, unless the entity has a property
-  /// of that very name.
+  /// The property whose primitive value a key names, as `primitiveSectionTitle` that of `sectionTitle`, unless the
+  /// entity has a property of that very name.
   func primitiveKey(_ key: String) -> String? {
     let prefix = "primitive"
     guard key.hasPrefix(prefix), info.properties[key] == nil else { return nil }

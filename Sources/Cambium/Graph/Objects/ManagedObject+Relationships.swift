@@ -12,19 +12,21 @@ extension ManagedObject {
     return try requireContext().object(with: id)
   }
 
-  /// The row that an object shows which is no fault: of one that was saved and not looked at since, the one that was saved.
+  /// The row that an object shows which is no fault: of one that was saved and not looked at since, the one that was
+  /// saved.
   private func shownRow() throws -> Row? {
     if state == .stale { try load() }
     return state == .loaded ? row : nil
   }
 
-  /// Reads the object where changing a relationship of it has to know what it leads to: one that is gone is found before anything is changed.
+  /// Reads the object where changing a relationship of it has to know what it leads to: one that is gone is found
+  /// before anything is changed.
   private func loadIfRead(by back: RelationshipInfo?) throws {
     if let back, !back.isToMany || back.isOrdered { try load() }
   }
 
-  /// Shows the newest row that the context has seen, if there are no unsaved changes: what is to be changed by a rule is no conflict with what
-  /// others have saved before.
+  /// Shows the newest row that the context has seen, if there are no unsaved changes: what is to be changed by a rule
+  /// is no conflict with what others have saved before.
   func takeNewestRow() throws {
     if try !isUpdated && isOutdated() { managedObjectContext?.rebase(self) }
   }
@@ -44,21 +46,22 @@ extension ManagedObject {
     if try currentToOne(r) == id { try recordToOne(r, nil) }
   }
 
-  /// Shows the newest row that the context has seen, if there are no unsaved changes, and a to-one relationship leads to an object already by the
-  /// row that there is.
+  /// Shows the newest row that the context has seen, if there are no unsaved changes, and a to-one relationship leads
+  /// to an object already by the row that there is.
   private func requireNewestRow(at id: ManagedObjectID, by back: RelationshipInfo?) throws {
     guard let back, !back.isToMany, try currentToOne(back) == id else { return }
     try takeNewestRow()
     try load()
   }
 
-  /// Reads the object if it may have been deleted without being taken out of what leads to it: what is gone must not be changed, since
-  /// nothing else would read it.
+  /// Reads the object if it may have been deleted without being taken out of what leads to it: what is gone must not be
+  /// changed, since nothing else would read it.
   private func loadIfLeftBehind(by r: RelationshipInfo) throws {
     if r.rules.deleteRule == .noAction { try load() }
   }
 
-  /// Has an object that was made without a context come to be in that of what leads to it, as in Core Data. It may be a destination.
+  /// Has an object that was made without a context come to be in that of what leads to it, as in Core Data. It may be a
+  /// destination.
   func bringAlong(_ object: ManagedObject, _ r: RelationshipInfo) throws {
     guard object.isEarly, let managedObjectContext else { return }
     managedObjectContext.insert(object)
@@ -241,11 +244,11 @@ extension ManagedObject {
   }
 
   /// Adds an object to a to-many relationship, at the end if it is ordered, and keeps the other side in step. For an
-  /// unordered relationship whose inverse is to-one the present destinations are not read. A transient relationship, and any of an object that is
-  /// not inserted yet, has no other side.
+  /// unordered relationship whose inverse is to-one the present destinations are not read. A transient relationship,
+  /// and any of an object that is not inserted yet, has no other side.
   ///
-  /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/invalidArgument`` for an object of another context or
-  ///   entity.
+  /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/invalidArgument`` for an object of another context
+  ///   or entity.
   public func add(_ object: ManagedObject, toRelationship key: String) throws {
     let (property, r) = try toMany(key)
     if property.isTransient {
@@ -254,9 +257,11 @@ extension ManagedObject {
     try addDestination(object, r)
   }
 
-  /// Takes an object out of a to-many relationship, and keeps the other side in step. Nothing happens if it is not in it.
+  /// Takes an object out of a to-many relationship, and keeps the other side in step. Nothing happens if it is not in
+  /// it.
   ///
-  /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/invalidArgument`` for an object of another context.
+  /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/invalidArgument`` for an object of another
+  ///   context.
   public func remove(_ object: ManagedObject, fromRelationship key: String) throws {
     let (property, r) = try toMany(key)
     if property.isTransient { return try changeHeldObjects(property) { $0.removeAll { $0 === object } } }
@@ -271,7 +276,8 @@ extension ManagedObject {
           "'\(key)' of '\(entity.name)' cannot lead to an object of another context; use object(with:) on this one",
           entityName: entity.name, key: key, objectID: object.objectID)
       }
-      // Of another entity, it may have a property of the inverse's name all the same. A store that was opened anew is the same one.
+      // Of another entity, it may have a property of the inverse's name all the same. A store that was opened anew is
+      // the same one.
       guard object.isEarly || object.space === space || object.space.identifier == space.identifier,
         object.info.entityID == r.destination || object.info.isKind(of: r.destination)
       else { return }

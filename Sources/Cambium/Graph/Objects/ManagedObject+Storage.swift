@@ -208,8 +208,8 @@ extension ManagedObject {
     return ids
   }
 
-  /// The destinations with those that the context will delete, unless they were taken out: others may have put this object under one
-  /// of them since, and then it goes along.
+  /// The destinations with those that the context will delete, unless they were taken out: others may have put this
+  /// object under one of them since, and then it goes along.
   func knownToMany(_ r: RelationshipInfo) throws -> [ManagedObjectID] {
     let change = toManyChanges[r.place]
     if let list = change?.list { return list }
@@ -234,14 +234,16 @@ extension ManagedObject {
     return change
   }
 
-  /// What an ordered relationship has by the object's row, which may be older than what the context has seen; nil where there is none.
+  /// What an ordered relationship has by the object's row, which may be older than what the context has seen; nil where
+  /// there is none.
   private func listOfRow(_ r: RelationshipInfo) throws -> [ManagedObjectID]? {
     guard state == .loaded, let row, managedObjectContext?.parent == nil else { return nil }
     let list = try mapping { () throws(EngineError) in try row.references(r.schema) }
     return list.map { ManagedObjectID(space: space, reference: $0) }
   }
 
-  /// What an ordered relationship has by the object's row, if that is of a later commit than the generation that the context reads.
+  /// What an ordered relationship has by the object's row, if that is of a later commit than the generation that the
+  /// context reads.
   private func listNewerThanGeneration(
     _ r: RelationshipInfo, _ context: ManagedObjectContext
   ) throws -> [ManagedObjectID]? {
@@ -296,8 +298,8 @@ extension ManagedObject {
     noteChange()
   }
 
-  /// Whether to add an object to an unordered relationship, or to take it out, does no more than to cancel an unsaved change, though what is
-  /// stored by now is otherwise than wanted.
+  /// Whether to add an object to an unordered relationship, or to take it out, does no more than to cancel an unsaved
+  /// change, though what is stored by now is otherwise than wanted.
   private func isCancelled(_ id: ManagedObjectID, _ r: RelationshipInfo, by isAdded: Bool) throws -> Bool {
     guard state != .inserted, !r.isDerived, toManyChanges[r.place]?.state(of: id) == !isAdded else { return false }
     return try committedToMany(r).contains(id) != isAdded

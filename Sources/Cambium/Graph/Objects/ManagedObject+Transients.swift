@@ -1,9 +1,9 @@
 import CambiumEngine
 import CambiumKernel
 
-// Values that are kept in memory only. Those of attributes without type and of transformable ones are the application's and
-// may be anything; all others are held in the form in which a stored attribute would be read, so that they are of the
-// attribute's type whatever was set.
+// Values that are kept in memory only. Those of attributes without type and of transformable ones are the application's
+// and may be anything; all others are held in the form in which a stored attribute would be read, so that they are of
+// the attribute's type whatever was set.
 extension ManagedObject {
   /// The value of a transient property, as ``value(forKey:)`` gives it.
   func transientValue(_ property: PropertyInfo) throws -> Any? {

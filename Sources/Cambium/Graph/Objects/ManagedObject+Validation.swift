@@ -1,8 +1,8 @@
 import CambiumEngine
 
 extension ManagedObject {
-  /// Checks the rules of the model: of all properties, or of those that changed. Of transient attributes those that have a
-  /// value: an object that was fetched, or that a child context handed over, has none.
+  /// Checks the rules of the model: of all properties, or of those that changed. Of transient attributes those that
+  /// have a value: an object that was fetched, or that a child context handed over, has none.
   func validate(all: Bool) throws {
     var check = ValueCheck(self)
     for property in info.checked {
@@ -37,12 +37,12 @@ extension ManagedObject {
     try check.throwing()
   }
 
-  /// Checks whether a property may be set to a value: whether it can hold it, and the model's rules. For forms; the object stays as it
-  /// is. Core Data: `validateValue:forKey:error:`, which saves call as well: here they call
+  /// Checks whether a property may be set to a value: whether it can hold it, and the model's rules. For forms; the
+  /// object stays as it is. Core Data: `validateValue:forKey:error:`, which saves call as well: here they call
   /// ``validateForInsert()`` and ``validateForUpdate()`` alone, which may be overridden.
   ///
-  /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/invalidArgument`` for a value that the property cannot hold; the
-  ///   validation errors that a save would throw.
+  /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/invalidArgument`` for a value that the property
+  ///   cannot hold; the validation errors that a save would throw.
   public func validateValue(_ value: Any?, forKey key: String) throws {
     let property = try settableProperty(key)
     var check = ValueCheck(self)
@@ -69,8 +69,8 @@ extension ManagedObject {
     try check.throwing()
   }
 
-  /// Checks that no relationship denies the deletion, as far as the context knows where it leads. When a context saves into a store, the
-  /// transaction checks that instead, by what others have saved as well.
+  /// Checks that no relationship denies the deletion, as far as the context knows where it leads. When a context saves
+  /// into a store, the transaction checks that instead, by what others have saved as well.
   func validateDeletion() throws {
     if !info.deniesDeletion { return }
     if let context = managedObjectContext, context.parent == nil, context.session?.validation != nil { return }
@@ -89,8 +89,8 @@ extension ManagedObject {
     try check.throwing()
   }
 
-  /// Whether the other side of a relationship knows of this one, which is deleted. What this one has may be old: redoing a
-  /// deletion leaves it as it was.
+  /// Whether the other side of a relationship knows of this one, which is deleted. What this one has may be old:
+  /// redoing a deletion leaves it as it was.
   private func isLedTo(from id: ManagedObjectID, _ r: RelationshipInfo) throws -> Bool {
     let other = try requireContext().object(with: id)
     guard let back = r.inverse(in: other.info) else { return true }
@@ -101,8 +101,8 @@ extension ManagedObject {
 }
 
 extension ManagedObjectContext {
-  /// Whether a destination is one still. An object that was never saved and was deleted is not among what is to be deleted, and
-  /// may be gone already.
+  /// Whether a destination is one still. An object that was never saved and was deleted is not among what is to be
+  /// deleted, and may be gone already.
   fileprivate func isThere(_ id: ManagedObjectID) -> Bool {
     if let object = registered(id) { return !object.isDeleted }
     guard id.isTemporaryID else { return true }

@@ -12,9 +12,9 @@ extension ManagedObject {
 
   /// The value of a property.
   ///
-  /// Attributes give Foundation values: integers of 16, 32 and 64 bits as `Int` (64 bits as `Int64` where `Int` has 32),
-  /// `Double`, `Float`, `Bool`, `Decimal`, `String`, `Date`, `Data`, `UUID`, `URL`, ``ManagedObjectID``; composites
-  /// `[String: Any]` with the elements that have a value. Relationships give a ``ManagedObject``, a
+  /// Attributes give Foundation values: integers of 16, 32 and 64 bits as `Int` (64 bits as `Int64` where `Int` has
+  /// 32), `Double`, `Float`, `Bool`, `Decimal`, `String`, `Date`, `Data`, `UUID`, `URL`, ``ManagedObjectID``;
+  /// composites `[String: Any]` with the elements that have a value. Relationships give a ``ManagedObject``, a
   /// `Set<ManagedObject>`, or, if ordered, a `[ManagedObject]`. Fires the fault.
   ///
   /// `nil` as well where ``get(_:)`` throws; the error is noted in ``ManagedObjectContext/recordedErrors``.
@@ -33,8 +33,8 @@ extension ManagedObject {
 
   /// The value of a property, as ``value(forKey:)``.
   ///
-  /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/managedObjectReferentialIntegrity`` if the row is gone;
-  ///   what reading the store throws.
+  /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/managedObjectReferentialIntegrity`` if the row is
+  ///   gone; what reading the store throws.
   public func get(_ key: String) throws -> Any? {
     guard let property = info.properties[key] else {
       if let fetched = fetchedProperty(key) { return try fetchedObjects(fetched) }
@@ -68,12 +68,12 @@ extension ManagedObject {
   /// JSON: `NSNumber`, `NSString`, `NSDate`, `NSData`, sets and arrays; `NSNull` is no value. A number becomes what the
   /// attribute is, so that the `true` of JSON is a Boolean for a Boolean attribute, and 1 for an integer.
   ///
-  /// A transient attribute takes what a stored one of its type does; one without type, and a transformable one, whatever is
-  /// given.
+  /// A transient attribute takes what a stored one of its type does; one without type, and a transformable one,
+  /// whatever is given.
   ///
-  /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/invalidArgument`` for a value that the property cannot
-  ///   hold (Core Data: `NSInvalidArgumentException`), with the key path of the element in question; the object is
-  ///   unchanged then.
+  /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/invalidArgument`` for a value that the property
+  ///   cannot hold (Core Data: `NSInvalidArgumentException`), with the key path of the element in question; the object
+  ///   is unchanged then.
   public func set(_ value: Any?, forKey key: String) throws {
     // Most values are of a few types, and most properties are stored attributes: this needs no cast and no look-up in a
     // dictionary.
@@ -104,8 +104,8 @@ extension ManagedObject {
     }
   }
 
-  /// Refuses identifiers of another store for an attribute that is stored, which holds them without their store. One that is not inserted has
-  /// none yet.
+  /// Refuses identifiers of another store for an attribute that is stored, which holds them without their store. One
+  /// that is not inserted has none yet.
   func requireOwnStore(_ value: Any?, _ key: String) throws {
     guard let value = unwrapped(value), !isEarly else { return }
     guard let id = value as? ManagedObjectID ?? (value as? ManagedObject)?.objectID,
@@ -172,10 +172,10 @@ extension ManagedObject {
   // MARK: By key path
 
   /// The value at the end of a key path through to-one relationships and composites, such as
-  /// `aircraft.colorScheme.primary`; `nil` if there is none on the way. Through a to-many relationship, the array of what
-  /// its destinations give, or what an operator makes of that: `logEntries.@count`, `logEntries.@sum.minutes`, and `@avg`, `@min`, `@max`,
-  /// `@unionOfObjects` and `@distinctUnionOfObjects` likewise, unsaved changes included. Values that are null do not count. Where Core
-  /// Data raises, `nil`, and the error is noted.
+  /// `aircraft.colorScheme.primary`; `nil` if there is none on the way. Through a to-many relationship, the array of
+  /// what its destinations give, or what an operator makes of that: `logEntries.@count`, `logEntries.@sum.minutes`, and
+  /// `@avg`, `@min`, `@max`, `@unionOfObjects` and `@distinctUnionOfObjects` likewise, unsaved changes included. Values
+  /// that are null do not count. Where Core Data raises, `nil`, and the error is noted.
   @_disfavoredOverload public func value(forKeyPath keyPath: String) -> Any? {
     do { return try get(keyPath: keyPath) } catch {
       managedObjectContext?.record(error, losesChange: false)
@@ -205,7 +205,8 @@ extension ManagedObject {
     }
   }
 
-  /// What a key path gives for the destinations of a to-many relationship: the values, or what an operator makes of them.
+  /// What a key path gives for the destinations of a to-many relationship: the values, or what an operator makes of
+  /// them.
   private func collected(_ objects: [ManagedObject], _ keyPath: String) throws -> Any? {
     guard keyPath.hasPrefix("@") else { return try objects.map { try $0.get(keyPath: keyPath) as Any } }
     let (name, rest) = split(keyPath)
@@ -248,8 +249,8 @@ extension ManagedObject {
     try object.set(value, forKeyPath: rest)
   }
 
-  /// Sets the value at the end of a key path: see ``set(_:forKeyPath:)``. Where that throws, the error is noted and thrown
-  /// by the next save.
+  /// Sets the value at the end of a key path: see ``set(_:forKeyPath:)``. Where that throws, the error is noted and
+  /// thrown by the next save.
   public func setValue(_ value: Any?, forKeyPath keyPath: String) {
     do { try set(value, forKeyPath: keyPath) } catch { managedObjectContext?.record(error, losesChange: true) }
   }
@@ -305,14 +306,14 @@ extension ManagedObject {
 
   // MARK: Composites
 
-  /// The value of a composite attribute as a Swift type; `nil` if there is none, if the key is of no composite, or if the
-  /// type refuses the elements. A key path reaches nested composites.
+  /// The value of a composite attribute as a Swift type; `nil` if there is none, if the key is of no composite, or if
+  /// the type refuses the elements. A key path reaches nested composites.
   public func composite<C: CompositeRepresentable>(_ type: C.Type, forKey key: String) -> C? {
     (value(forKeyPath: key) as? [String: Any]).flatMap { C(compositeValues: $0) }
   }
 
-  /// Sets a composite attribute from a Swift type; `nil` for none. Where ``set(_:forKey:)`` throws, the error is noted and
-  /// thrown by the next save.
+  /// Sets a composite attribute from a Swift type; `nil` for none. Where ``set(_:forKey:)`` throws, the error is noted
+  /// and thrown by the next save.
   public func setComposite<C: CompositeRepresentable>(_ composite: C?, forKey key: String) {
     setValue(composite?.compositeValues, forKeyPath: key)
   }

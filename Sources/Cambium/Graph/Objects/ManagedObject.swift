@@ -10,16 +10,16 @@ import CambiumEngine
 ///
 /// Use an object where its context is used: on the main thread for a main-queue context, else within
 /// ``ManagedObjectContext/perform(_:)->_`` or ``ManagedObjectContext/performAndWait(_:)``. Two objects are equal if
-/// they are the same instance; a context has one instance for each row. An object does not keep its context, as in Core Data: once that is
-/// gone (it was made for one fetch only, say), the object reads as if it had no values.
+/// they are the same instance; a context has one instance for each row. An object does not keep its context, as in Core
+/// Data: once that is gone (it was made for one fetch only, say), the object reads as if it had no values.
 ///
-/// A **fault** is an object that nobody has looked at. Its row is read at the first access to a property, unless it came with the fetch, and
-/// kept as the bytes that it is; values are decoded when they are asked for. Changes lie over it until they are saved.
+/// A **fault** is an object that nobody has looked at. Its row is read at the first access to a property, unless it
+/// came with the fetch, and kept as the bytes that it is; values are decoded when they are asked for. Changes lie over
+/// it until they are saved.
 ///
-/// Where Core Data raises an exception (an unknown key, a value of the wrong type), the
-/// methods called as in Core Data answer `nil` or leave the object as it is, and note the error in
-/// ``ManagedObjectContext/recordedErrors``; the next save throws it if a change was lost. ``get(_:)`` and ``set(_:forKey:)``
-/// throw at once.
+/// Where Core Data raises an exception (an unknown key, a value of the wrong type), the methods called as in Core Data
+/// answer `nil` or leave the object as it is, and note the error in ``ManagedObjectContext/recordedErrors``; the next
+/// save throws it if a change was lost. ``get(_:)`` and ``set(_:forKey:)`` throw at once.
 open class ManagedObject {
   enum State {
     /// Not in the store yet.
@@ -62,11 +62,12 @@ open class ManagedObject {
   public var entity: EntityDescription {
     heldHome.map { $0._withUnsafeGuaranteedRef { $0.entity } } ?? EntityInfo.unknown.description
   }
-  /// See ``home``, which is held while it is this. Looked at without counting references: nothing that is done meanwhile puts
-  /// another in its place.
+  /// See ``home``, which is held while it is this. Looked at without counting references: nothing that is done
+  /// meanwhile puts another in its place.
   @exclusivity(unchecked) private(set) var heldHome: Unmanaged<ObjectHome>?
-  /// What keeps the home: itself, or the twin that the object was made with. An initializer has that as its own, so that to keep it
-  /// counts no reference, nor does it later to come from the cradle to the home, both of which the twin holds.
+  /// What keeps the home: itself, or the twin that the object was made with. An initializer has that as its own, so
+  /// that to keep it counts no reference, nor does it later to come from the cradle to the home, both of which the twin
+  /// holds.
   @exclusivity(unchecked) private var homeKeeper: AnyObject?
   /// What it has in common with other objects of its entity and context; nil only while the object is being made.
   private(set) var home: ObjectHome? {
@@ -151,8 +152,8 @@ open class ManagedObject {
     heldRow = row
     old?.release()
   }
-  /// See ``overlay``, which is held while it is this: looked at without counting references where nothing else of the object is done
-  /// meanwhile.
+  /// See ``overlay``, which is held while it is this: looked at without counting references where nothing else of the
+  /// object is done meanwhile.
   @exclusivity(unchecked) private(set) var heldOverlay: Unmanaged<ObjectOverlay>?
   /// What it has besides; nil for an object that is only read.
   var overlay: ObjectOverlay? {
@@ -182,9 +183,10 @@ open class ManagedObject {
   /// (``EntityDescription/managedObjectClass``), makes an object that is of no use; the context notes
   /// ``CambiumError/Code/invalidArgument``, and its next save throws it.
   ///
-  /// A class that overrides this has it called for objects of rows as well, without a context and before the object is that of its row: what
-  /// is set there then is of no effect. The entity that such a class is handed describes that of the object, but may be another instance:
-  /// ask ``entity`` after `super.init`. Set initial values in ``awakeFromInsert()``, and what is no property of the model here.
+  /// A class that overrides this has it called for objects of rows as well, without a context and before the object is
+  /// that of its row: what is set there then is of no effect. The entity that such a class is handed describes that of
+  /// the object, but may be another instance: ask ``entity`` after `super.init`. Set initial values in
+  /// ``awakeFromInsert()``, and what is no property of the model here.
   public required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     number = ObjectReference.firstTemporaryRow
     state = .detached
@@ -278,8 +280,9 @@ open class ManagedObject {
   /// Called when the object's row was read.
   open func awakeFromFetch() {}
 
-  /// Called when the object shows other values by other means than setting its properties: changes were undone, redone or rolled back, it was
-  /// refreshed, or what others have saved was merged, by a merge policy as well. ``awakeFromInsert()`` is not called when an insertion is redone.
+  /// Called when the object shows other values by other means than setting its properties: changes were undone, redone
+  /// or rolled back, it was refreshed, or what others have saved was merged, by a merge policy as well.
+  /// ``awakeFromInsert()`` is not called when an insertion is redone.
   open func awake(fromSnapshotEvents flags: SnapshotEventType) {}
 
   /// Called before the object becomes a fault, its values still there.
@@ -288,10 +291,10 @@ open class ManagedObject {
   /// Called when the object became a fault.
   open func didTurnIntoFault() {}
 
-  /// Called before a save that concerns the object, and again when it, or another such method, changes the object meanwhile, or brings
-  /// others into the save, until nothing changes any more. So compare before setting, or use ``setPrimitiveValue(_:forKey:)``, which
-  /// does not count: what is set anew each time ends with an error of the save after 100 rounds. (Setting what is there already is no
-  /// change.)
+  /// Called before a save that concerns the object, and again when it, or another such method, changes the object
+  /// meanwhile, or brings others into the save, until nothing changes any more. So compare before setting, or use
+  /// ``setPrimitiveValue(_:forKey:)``, which does not count: what is set anew each time ends with an error of the save
+  /// after 100 rounds. (Setting what is there already is no change.)
   open func willSave() {}
 
   /// Called after a save that concerned the object.
@@ -312,8 +315,8 @@ open class ManagedObject {
 
   // MARK: Entity and text
 
-  /// The entity of this class, in the model that stores were opened with last of those that have one; without, an entity of the
-  /// class's name that no store has. Core Data: `entity`.
+  /// The entity of this class, in the model that stores were opened with last of those that have one; without, an
+  /// entity of the class's name that no store has. Core Data: `entity`.
   ///
   /// Where several models have the class, a context is better asked: ``EntityDescription/entity(forEntityName:in:)``.
   open class func entity() -> EntityDescription { ModelsInUse.entity(for: self) ?? EntityDescription("\(self)") }
@@ -330,8 +333,9 @@ open class ManagedObject {
   // MARK: Single values
 
   /// Checks an object of Foundation's that a property is to have, such as an `NSString` or an `NSNumber`. An overriding
-  /// method may put another object in its place, and calls this one, which checks as ``validateValue(_:forKey:)-(Any?,_)``
-  /// does. Saves do not call this method; the module `CambiumCoreData` has methods that do for a whole object.
+  /// method may put another object in its place, and calls this one, which checks as
+  /// ``validateValue(_:forKey:)-(Any?,_)`` does. Saves do not call this method; the module `CambiumCoreData` has
+  /// methods that do for a whole object.
   ///
   /// - Throws: as ``validateValue(_:forKey:)-(Any?,_)``.
   open func validateValue(_ value: ValuePointer, forKey key: String) throws {
@@ -348,8 +352,8 @@ open class ManagedObject {
 
   /// Checks that an object may be deleted. Overriding methods call this one.
   ///
-  /// When a context saves into a store, this method does not ask for `deny` rules: the transaction does, by what all contexts have saved, after
-  /// all objects were validated.
+  /// When a context saves into a store, this method does not ask for `deny` rules: the transaction does, by what all
+  /// contexts have saved, after all objects were validated.
   ///
   /// - Throws: ``CambiumError/Code/validationRelationshipDeniedDelete``.
   open func validateForDelete() throws { try validateDeletion() }

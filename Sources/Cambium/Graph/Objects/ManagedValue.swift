@@ -1,13 +1,13 @@
 import CambiumEngine
 
 /// A Swift type that a property with ``Managed()`` may have: ``AttributeRepresentable``, ``CompositeRepresentable``,
-/// ``ManagedObject``, sets and arrays of those, ``ManagedObjectID``, and `[String: Any]`. Conform to one of the first two
-/// instead of to this.
+/// ``ManagedObject``, sets and arrays of those, ``ManagedObjectID``, and `[String: Any]`. Conform to one of the first
+/// two instead of to this.
 public protocol ManagedValue {
   /// Reads a property; `nil` if it has no value.
   ///
-  /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/invalidArgument`` for a value of another type; what
-  ///   reading throws.
+  /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/invalidArgument`` for a value of another type;
+  ///   what reading throws.
   static func managedValue(of object: ManagedObject, forKey key: String) throws -> Self?
 
   /// Sets a property to this value.

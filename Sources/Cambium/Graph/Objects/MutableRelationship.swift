@@ -1,15 +1,16 @@
 import CambiumKernel
 
-/// The destinations of a to-many relationship of an object, as they are at each moment: what is added or removed changes the
-/// object, and the other side. Core Data: the sets of `mutableSetValue(forKey:)` and `mutableOrderedSetValue(forKey:)`.
+/// The destinations of a to-many relationship of an object, as they are at each moment: what is added or removed
+/// changes the object, and the other side. Core Data: the sets of `mutableSetValue(forKey:)` and
+/// `mutableOrderedSetValue(forKey:)`.
 ///
 ///     let crew = flight.mutableSetValue(forKey: "crew")
 ///     crew.add(pilot)
 ///     for pilot in crew { print(pilot) }
 ///
 /// Where something cannot be read, nothing is there, and where it cannot be set, the next save throws why, as with
-/// ``ManagedObject/value(forKey:)`` and ``ManagedObject/setValue(_:forKey:)``. Use ``ManagedObject/add(_:toRelationship:)`` and
-/// its like for errors at once.
+/// ``ManagedObject/value(forKey:)`` and ``ManagedObject/setValue(_:forKey:)``. Use
+/// ``ManagedObject/add(_:toRelationship:)`` and its like for errors at once.
 public struct MutableRelationship: Sequence {
   /// The object.
   public let owner: ManagedObject
@@ -57,7 +58,8 @@ public struct MutableRelationship: Sequence {
   /// Takes all out.
   public func removeAll() { changing { try owner.set([ManagedObject](), forKey: key) } }
 
-  /// Puts an object at a place of an ordered relationship, also one that is in it already; at the end if there is no such place.
+  /// Puts an object at a place of an ordered relationship, also one that is in it already; at the end if there is no
+  /// such place.
   public func insert(_ object: ManagedObject, at place: Int) {
     var list = objects
     list.removeAll { $0 === object }

@@ -40,7 +40,8 @@ extension ManagedObjectContext {
     parent == nil && !id.isTemporaryID ? destination(id.space, id.reference) : object(with: id)
   }
 
-  /// The object of a row of a store that the context reads, which a relationship of one of its objects leads to. Reads nothing.
+  /// The object of a row of a store that the context reads, which a relationship of one of its objects leads to. Reads
+  /// nothing.
   ///
   /// To be called with the lock held, of a context without a parent, for a row that is in a store.
   ///
@@ -70,8 +71,8 @@ extension ManagedObjectContext {
 
   /// Makes the object of a row that the context does not have.
   ///
-  /// An initializer that the application's class overrides runs before the object belongs to the context: what it sets is of no effect, and
-  /// nothing is read. (Core Data does not call it for rows.)
+  /// An initializer that the application's class overrides runs before the object belongs to the context: what it sets
+  /// is of no effect, and nothing is read. (Core Data does not call it for rows.)
   ///
   /// - Parameter registry: That of the context, unless the initializer resets that.
   @inline(__always)
@@ -80,8 +81,8 @@ extension ManagedObjectContext {
     return adopt(birth.object(birth.twin.retain()), birth, number, nil, registry)
   }
 
-  /// Has an object that was just made be that of a row, which is kept for it. Answers the row's object, which is another one if the
-  /// initializer has had one made: a context has one for each row.
+  /// Has an object that was just made be that of a row, which is kept for it. Answers the row's object, which is
+  /// another one if the initializer has had one made: a context has one for each row.
   @inline(__always)
   func adopt(
     _ object: ManagedObject, _ birth: ObjectBirth, _ number: UInt64, _ row: BorrowedRow?, _ registry: ObjectRegistry

@@ -1,7 +1,7 @@
 import CambiumEngine
 
-/// Where objects belong: a context's, of one entity in one store. Objects have one reference to it in place of four to what it
-/// holds; to count references up and down took a good part of the time of a fetch.
+/// Where objects belong: a context's, of one entity in one store. Objects have one reference to it in place of four to
+/// what it holds; to count references up and down took a good part of the time of a fetch.
 final class ObjectHome: ObjectPlace, @unchecked Sendable {
   // `@unchecked`: `hint` is touched where the objects of its context are used, and not at all without a context.
   let info: EntityInfo
@@ -27,7 +27,8 @@ final class ObjectHome: ObjectPlace, @unchecked Sendable {
     abroad = link == nil ? nil : ObjectHome(info, entity, entityID, space, nil)
   }
 
-  /// The place of the attribute that was named last: properties are mostly asked for in declared order, or one of many objects.
+  /// The place of the attribute that was named last: properties are mostly asked for in declared order, or one of many
+  /// objects.
   @exclusivity(unchecked) private var hint = 0
   /// Those of ``info``, which keeps them.
   private let attributes: DirectAttributes
@@ -67,8 +68,8 @@ final class ObjectHome: ObjectPlace, @unchecked Sendable {
   /// The to-one relationship that was named last, which ``info`` keeps. One word, of which nobody sees a half.
   @exclusivity(unchecked) private var lastToOne: Unmanaged<PropertyInfo>?
 
-  /// A to-one relationship that is kept in rows, by name; nil for all other names, and for those too long for their bits to tell. It is
-  /// there as long as this is.
+  /// A to-one relationship that is kept in rows, by name; nil for all other names, and for those too long for their
+  /// bits to tell. It is there as long as this is.
   @inline(__always)
   func toOne(_ name: String) -> Unmanaged<RelationshipInfo>? {
     let bits = NameBits(name)
@@ -111,8 +112,8 @@ final class ObjectHome: ObjectPlace, @unchecked Sendable {
     holds(id, info, entity) ? self : ObjectHome(info, entity, id.reference.entity, id.space, link)
   }
 
-  /// The homes of a context's objects, of which there are as many as entities have objects in it. No object holds it, since
-  /// homes hold what leads to the context.
+  /// The homes of a context's objects, of which there are as many as entities have objects in it. No object holds it,
+  /// since homes hold what leads to the context.
   struct List {
     private var homes: [ObjectHome] = []
     private var last: ObjectHome?
@@ -131,8 +132,8 @@ final class ObjectHome: ObjectPlace, @unchecked Sendable {
       return first
     }
 
-    /// The home that the coordinator was asked for last, if it is that of objects of an identifier, and no store has come or gone
-    /// since.
+    /// The home that the coordinator was asked for last, if it is that of objects of an identifier, and no store has
+    /// come or gone since.
     ///
     /// - Parameter version: how many times stores have come or gone.
     @inline(__always)
@@ -149,7 +150,8 @@ final class ObjectHome: ObjectPlace, @unchecked Sendable {
       (asked, askedAt) = (home, version)
     }
 
-    /// Has a home be one of these: that of an object which a reset has left behind is not, but others may be made with it.
+    /// Has a home be one of these: that of an object which a reset has left behind is not, but others may be made with
+    /// it.
     mutating func keep(_ home: ObjectHome) {
       if last === home || homes.contains(where: { $0 === home }) { return }
       add(home)

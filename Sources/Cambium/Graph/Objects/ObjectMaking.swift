@@ -4,7 +4,8 @@ final class ObjectMaking {
   let prefetched = PrefetchedObjects()
   /// See ``KnownBirth``.
   @exclusivity(unchecked) var lastBirth: KnownBirth?
-  /// The entities that objects were inserted of lately, the last one first, so that they need not be looked up for every object.
+  /// The entities that objects were inserted of lately, the last one first, so that they need not be looked up for
+  /// every object.
   @exclusivity(unchecked) private var insertables: [ManagedObjectContext.Insertable] = []
   /// So many are kept: as many entities are often inserted of in turn, and as few are found soon.
   private static let mostInsertables = 8

@@ -1,18 +1,20 @@
 import CambiumEngine
 
-/// What an object has besides its row: unsaved changes, values that are not stored, and what a context notes of objects that
-/// change. Most objects of a context are only read, and have none.
+/// What an object has besides its row: unsaved changes, values that are not stored, and what a context notes of objects
+/// that change. Most objects of a context are only read, and have none.
 ///
-/// One piece of memory: what every overlay has, and behind it the values of the first attributes of an object that is new, most of which
-/// are set as a rule. An array of them would be a second piece, to be had and given back, and to be waited for.
+/// One piece of memory: what every overlay has, and behind it the values of the first attributes of an object that is
+/// new, most of which are set as a rule. An array of them would be a second piece, to be had and given back, and to be
+/// waited for.
 final class ObjectOverlay: ManagedBuffer<Void, UInt64> {
   /// What the memory is counted by; it is used as something else.
   typealias Word = UInt64
 
-  // Exclusive access is not checked at run time, as it would be for a stored property, since the checks would take longer than most uses;
-  // nothing that is called while an overlay is being changed comes back.
+  // Exclusive access is not checked at run time, as it would be for a stored property, since the checks would take
+  // longer than most uses; nothing that is called while an overlay is being changed comes back.
 
-  /// An overlay without anything, with room for the values of as many attributes, of which there are ``mostRoom`` at most.
+  /// An overlay without anything, with room for the values of as many attributes, of which there are ``mostRoom`` at
+  /// most.
   static func make(room: Int = 0) -> ObjectOverlay {
     let room = min(room, mostRoom)
     let size = valuesOffset + room * MemoryLayout<Value>.stride
@@ -22,7 +24,8 @@ final class ObjectOverlay: ManagedBuffer<Void, UInt64> {
     return overlay
   }
 
-  /// As many are marked by the bits of a word; and of entities with more, most attributes of an object may well be null.
+  /// As many are marked by the bits of a word; and of entities with more, most attributes of an object may well be
+  /// null.
   static let mostRoom = 32
 
   deinit {
@@ -113,7 +116,8 @@ extension ObjectOverlay {
     place < fields.pointee.room ? isInPlace(place) : fields.pointee.elsewhere.contains(place)
   }
 
-  /// What `body` says of what the attribute at a place is changed to, which is looked at where it is; nil if it is not changed.
+  /// What `body` says of what the attribute at a place is changed to, which is looked at where it is; nil if it is not
+  /// changed.
   @inline(__always)
   func lookAtAttribute<R>(_ place: Int, _ body: (Value) -> R) -> R? {
     if place >= fields.pointee.room { return fields.pointee.elsewhere.look(at: place, body) }
@@ -157,7 +161,8 @@ extension ObjectOverlay {
     try fields.pointee.elsewhere.forEach(body)
   }
 
-  /// The changed attributes by their places, copied. O(number of them): one alone is asked for, and changed, by what is above.
+  /// The changed attributes by their places, copied. O(number of them): one alone is asked for, and changed, by what is
+  /// above.
   var attributeChanges: PropertyMap<Value> {
     get {
       if fields.pointee.room == 0 { return fields.pointee.elsewhere }
@@ -217,7 +222,8 @@ extension ObjectOverlay {
     _modify { yield &fields.pointee.makeSeldom().transients }
   }
 
-  /// What fetched properties gave, until the object is refreshed. Identifiers, since objects that hold one another would never go.
+  /// What fetched properties gave, until the object is refreshed. Identifiers, since objects that hold one another
+  /// would never go.
   var fetchedValues: [String: [ManagedObjectID]] {
     get { fields.pointee.seldom?.fetchedValues ?? [:] }
     set {

@@ -15,8 +15,8 @@ extension PersistentStoreCoordinator {
       if fixed.isNew, first == ManagedObject.self { noteMissingClass(of: entity.description) }
       found = fixed.found
     }
-    // The class is ``ManagedObject`` or a subclass, because only ``EntityDescription/managedObjectClass`` and this function set it. A
-    // checked cast would take time for each object.
+    // The class is ``ManagedObject`` or a subclass, because only ``EntityDescription/managedObjectClass`` and this
+    // function set it. A checked cast would take time for each object.
     return unsafeBitCast(found, to: ManagedObject.Type.self)
   }
 

@@ -1,7 +1,8 @@
-/// Elements of some properties of an object, by the properties' places (``PropertyInfo/place``) and in that order. For example, the
-/// unsaved changes of an object.
+/// Elements of some properties of an object, by the properties' places (``PropertyInfo/place``) and in that order. For
+/// example, the unsaved changes of an object.
 ///
-/// Finding takes O(log count). Adding at the end takes O(1), and properties that are set in declared order are added there.
+/// Finding takes O(log count). Adding at the end takes O(1), and properties that are set in declared order are added
+/// there.
 struct PropertyMap<Element>: ExpressibleByDictionaryLiteral {
   private var entries: [(key: Int, value: Element)] = []
 

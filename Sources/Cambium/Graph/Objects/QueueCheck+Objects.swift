@@ -6,7 +6,8 @@ extension QueueCheck {
     if context.lock.isHeldHere || context.concurrencyType == .confinement { return false }
     guard context.concurrencyType == .mainQueue else { return true }
     if SystemEnvironment.isMainThread() { return false }
-    // The main actor goes on by other threads on Linux, within a task, and nobody can be asked whether it is the main actor's.
+    // The main actor goes on by other threads on Linux, within a task, and nobody can be asked whether it is the main
+    // actor's.
     return withUnsafeCurrentTask { $0 == nil }
   }
 

@@ -1,8 +1,8 @@
 import CambiumEngine
 
 extension AttributeSchema {
-  /// How a value breaks a rule, to stand behind the name of the attribute: with the value and the limit, where a person can read
-  /// them.
+  /// How a value breaks a rule, to stand behind the name of the attribute: with the value and the limit, where a person
+  /// can read them.
   @_optimize(none)
   func text(of violation: RuleViolation, by value: Value) -> String {
     let measured: String

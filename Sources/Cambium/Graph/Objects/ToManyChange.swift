@@ -1,9 +1,10 @@
-/// Unsaved changes of a to-many relationship: what came and what went, so that the rest need not be read; or, of an ordered
-/// one, everything.
+/// Unsaved changes of a to-many relationship: what came and what went, so that the rest need not be read; or, of an
+/// ordered one, everything.
 struct ToManyChange {
   /// All destinations, if the relationship is ordered.
   var list: [ManagedObjectID]?
-  /// What the list was when it was first changed, if that was not what the object's row says: the context had seen a newer one.
+  /// What the list was when it was first changed, if that was not what the object's row says: the context had seen a
+  /// newer one.
   var base: [ManagedObjectID]?
   private var added: [ManagedObjectID] = []
   /// The same as ``added``, for finding, once those are many. Sets that are not there cost nothing to copy.

@@ -2,9 +2,9 @@ import CambiumEngine
 
 /// The derived attributes that a transaction brings up to date, when all else is written.
 ///
-/// A value is computed anew for the objects that the transaction inserts or changes, for objects whose relationship in the rule leads
-/// elsewhere, and for objects whose destination has changed. All of it is read from the transaction, so that it is right whatever others
-/// have saved before.
+/// A value is computed anew for the objects that the transaction inserts or changes, for objects whose relationship in
+/// the rule leads elsewhere, and for objects whose destination has changed. All of it is read from the transaction, so
+/// that it is right whatever others have saved before.
 struct DerivedValues {
   private let space: StoreSpace
   /// Objects of which all rules are computed.
@@ -64,8 +64,8 @@ struct DerivedValues {
     return written
   }
 
-  /// Adds the ends that links have changed, and the owners of changed destinations. What is derived itself is the source of no other
-  /// value.
+  /// Adds the ends that links have changed, and the owners of changed destinations. What is derived itself is the
+  /// source of no other value.
   private mutating func findEnds(_ t: EntityTransaction) throws(EngineError) {
     let relationships = Set(space.derivedRules.compactMap { $0.relationship?.schema.id })
     for end in t.changedEnds where relationships.contains(end.relationship) { ends.insert(end) }

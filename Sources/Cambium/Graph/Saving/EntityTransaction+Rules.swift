@@ -8,7 +8,8 @@ extension StoreSpace {
 }
 
 extension EntityTransaction {
-  /// Deletes objects by the delete rules of the model in use, as the transaction sees the links: what others have saved counts.
+  /// Deletes objects by the delete rules of the model in use, as the transaction sees the links: what others have saved
+  /// counts.
   ///
   /// - Parameter areThere: Whether the caller knows that the objects exist.
   /// - Returns: The given objects that existed, and the objects that the delete rules deleted with them.

@@ -1,17 +1,18 @@
 import CambiumEngine
 
 extension ManagedObjectContext {
-  /// Puts the context's changes into the stores, each store's in one transaction; or, if it has a ``parent``, into that. When it returns, they are as durable as
-  /// the stores' ``Durability`` says; inserted objects have permanent identifiers. When it throws, nothing was saved and
-  /// the changes are still there. Of several stores no transaction ends before all are written and checked: conflicts and rules in one
-  /// are in the way of all. If a device fails after one of them has ended, what is in that one stays saved, which
-  /// is ``CambiumError/Code/persistentStoreIncompleteSave``. In which order a save calls and tells: <doc:FromCoreData>.
+  /// Puts the context's changes into the stores, each store's in one transaction; or, if it has a ``parent``, into
+  /// that. When it returns, they are as durable as the stores' ``Durability`` says; inserted objects have permanent
+  /// identifiers. When it throws, nothing was saved and the changes are still there. Of several stores no transaction
+  /// ends before all are written and checked: conflicts and rules in one are in the way of all. If a device fails after
+  /// one of them has ended, what is in that one stays saved, which is
+  /// ``CambiumError/Code/persistentStoreIncompleteSave``. In which order a save calls and tells: <doc:FromCoreData>.
   ///
   /// - Throws: a noted error by which a change was lost (once); validation errors, several as
-  ///   ``CambiumError/Code/validationMultipleErrors``; ``CambiumError/Code/managedObjectMerge`` with the conflicts, if others
-  ///   changed the objects since they were read and the merge policy is ``MergePolicy/error``;
-  ///   ``CambiumError/Code/managedObjectConstraintMerge`` with the conflicts, if objects are not unique and the merge policy
-  ///   does not say which stays; what writing throws.
+  ///   ``CambiumError/Code/validationMultipleErrors``; ``CambiumError/Code/managedObjectMerge`` with the conflicts, if
+  ///   others changed the objects since they were read and the merge policy is ``MergePolicy/error``;
+  ///   ``CambiumError/Code/managedObjectConstraintMerge`` with the conflicts, if objects are not unique and the merge
+  ///   policy does not say which stays; what writing throws.
   public func save() throws {
     try lock.run {
       guard !isSavedByMigration else {

@@ -16,12 +16,12 @@ struct SaveOutcome {
   let batch: SaveBatch
   /// The permanent references of the inserted objects, in their order.
   var permanent: [ObjectReference] = []
-  /// Objects that the save does not write, and whose rows the transaction has written or deleted: the other ends of links, what
-  /// delete rules say of them, and what is derived.
+  /// Objects that the save does not write, and whose rows the transaction has written or deleted: the other ends of
+  /// links, what delete rules say of them, and what is derived.
   var changedByRules: [ManagedObjectID] = []
   var deletedByRules: [ManagedObjectID] = []
-  /// The rows as they were written: of some of the updates, and behind them of the insertions, in their order. None if a migration saves,
-  /// which reads them again if it needs them.
+  /// The rows as they were written: of some of the updates, and behind them of the insertions, in their order. None if
+  /// a migration saves, which reads them again if it needs them.
   var rows: FoundRows?
   /// Objects of the batch whose rows were written once more behind that, and the rows as they are.
   var rewritten: [ObjectReference: Row] = [:]

@@ -3,7 +3,8 @@ struct SavedObjects: Sendable {
   /// The inserted and updated objects.
   var changed = Set<ManagedObjectID>()
   var deleted = Set<ManagedObjectID>()
-  /// The objects that the save itself has changed, of which no event tells: derived attributes, and what a merge policy decided.
+  /// The objects that the save itself has changed, of which no event tells: derived attributes, and what a merge policy
+  /// decided.
   var changedBySaving = Set<ManagedObjectID>()
 
   var isEmpty: Bool { changed.isEmpty && deleted.isEmpty && changedBySaving.isEmpty }
@@ -24,15 +25,16 @@ protocol SaveObserver: AnyObject, Sendable {
   /// to save, as after deleting what was never saved.
   func didSave(_ saved: SavedObjects, in context: ManagedObjectContext)
 
-  /// Called on the queue of a context of which objects have other values than before, because it gave up its unsaved changes
-  /// or took in what was saved elsewhere. On the main thread, if it has the main queue and a child saved on another one.
+  /// Called on the queue of a context of which objects have other values than before, because it gave up its unsaved
+  /// changes or took in what was saved elsewhere. On the main thread, if it has the main queue and a child saved on
+  /// another one.
   func didTakeIn(_ changes: SavedObjects, in context: ManagedObjectContext)
 
   /// Called on the queue of a child that has saved into its parent, when everything is there.
   func didPush(_ saved: SavedObjects, in context: ManagedObjectContext)
 
-  /// Called on the queue of a context of which an event is over, with the objects that it has inserted, changed or deleted, and
-  /// those that were refreshed.
+  /// Called on the queue of a context of which an event is over, with the objects that it has inserted, changed or
+  /// deleted, and those that were refreshed.
   func didChange(_ objects: [ManagedObject], refreshed: Set<ManagedObject>, in context: ManagedObjectContext)
 }
 

@@ -1,8 +1,8 @@
 import CambiumEngine
 import CambiumKernel
 
-// Conflicts are looked for when a write was refused, outside of the transaction, so that a save without any pays nothing; who
-// resolves them changes the objects in memory, and the save is tried again.
+// Conflicts are looked for when a write was refused, outside of the transaction, so that a save without any pays
+// nothing; who resolves them changes the objects in memory, and the save is tried again.
 extension SaveSession {
   /// A save that is to be tried again, since its conflicts were resolved.
   struct ResolvedConflicts: Error {}
@@ -47,8 +47,8 @@ extension SaveSession {
     return ResolvedConflicts()
   }
 
-  /// Writes batches of several stores, in a transaction each: the first one ends when all are written and checked, so that what one
-  /// refuses is saved in none.
+  /// Writes batches of several stores, in a transaction each: the first one ends when all are written and checked, so
+  /// that what one refuses is saved in none.
   ///
   /// - Parameter settle: Is told each that was saved, also if then one fails.
   /// - Throws: as ``writeOrResolve(_:)``; if one has been told, what kept the transaction of another from ending.
@@ -208,7 +208,8 @@ extension SaveSession {
     return values.contains { $0.isNull } ? nil : values
   }
 
-  /// The object of a row that has a group's values in the store, unless the save takes them from it, or it is in the group.
+  /// The object of a row that has a group's values in the store, unless the save takes them from it, or it is in the
+  /// group.
   private func holder(_ id: ManagedObjectID, of group: Group) throws -> (object: ManagedObject, isNew: Bool)? {
     guard let known = context.registered(id) else { return (context.object(with: id), true) }
     if known.isDeleted || group.objects.contains(known) { return nil }

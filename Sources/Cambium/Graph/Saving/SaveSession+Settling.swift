@@ -2,8 +2,8 @@ import CambiumEngine
 
 // What the objects of a save learn of it.
 extension SaveSession {
-  /// Has the objects of a save show the rows that were written. What they are given next is based on these: what others save behind them is
-  /// a conflict.
+  /// Has the objects of a save show the rows that were written. What they are given next is based on these: what others
+  /// save behind them is a conflict.
   private func showSaved(_ outcome: SaveOutcome) {
     guard let rows = outcome.rows else { return }
     let (updates, insertions) = (outcome.batch.updates, outcome.batch.insertions)

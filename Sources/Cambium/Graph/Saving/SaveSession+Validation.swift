@@ -28,11 +28,12 @@ extension ManagedObjectContext {
 }
 
 extension SaveSession {
-  /// Calls the methods that validate, once for each object. Such a method may correct the attributes, the transient values and the elements of
-  /// composites of its own object, which are saved so. Whatever else it changes belongs into `willSave()`, which is called until nothing
-  /// changes any more.
+  /// Calls the methods that validate, once for each object. Such a method may correct the attributes, the transient
+  /// values and the elements of composites of its own object, which are saved so. Whatever else it changes belongs into
+  /// `willSave()`, which is called until nothing changes any more.
   ///
-  /// - Throws: What the methods throw; ``CambiumError/Code/persistentStoreSave`` if one of them has changed something else.
+  /// - Throws: What the methods throw; ``CambiumError/Code/persistentStoreSave`` if one of them has changed something
+  ///   else.
   func validate() throws {
     let lists = context.pendingLists()
     if lists.isEmpty { return }

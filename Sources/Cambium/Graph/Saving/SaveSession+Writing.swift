@@ -66,7 +66,8 @@ extension SaveSession {
 
   /// Writes a batch in one transaction.
   ///
-  /// - Parameter further: Called when all is written and checked, before the transaction ends; if it throws, the transaction is rolled back.
+  /// - Parameter further: Called when all is written and checked, before the transaction ends; if it throws, the
+  ///   transaction is rolled back.
   /// - Throws: ``RefusedBatch``; what `further` throws, as it is.
   func write(_ prepared: PreparedBatch, further: (() throws -> Void)? = nil) throws -> SaveOutcome {
     let (batch, store, writer) = (prepared.batch, prepared.store, prepared.writer)

@@ -3,9 +3,9 @@ import Synchronization
 
 /// One save of a context, and what lives as long as it.
 ///
-/// It goes in Core Data's order: `willSave` until nothing changes any more; one validation of what is deleted, inserted and updated; for each
-/// store one transaction (conflicts, rows, links, deletions, derived values, history), the first of which ends when all are written; then
-/// what the objects learn of it.
+/// It goes in Core Data's order: `willSave` until nothing changes any more; one validation of what is deleted, inserted
+/// and updated; for each store one transaction (conflicts, rows, links, deletions, derived values, history), the first
+/// of which ends when all are written; then what the objects learn of it.
 final class SaveSession {
   let context: ManagedObjectContext
   /// Whether a migration saves what it has made so far: no rule of the model is checked, and no object is told.
@@ -111,7 +111,8 @@ final class SaveSession {
     var isToBeTold = false
     var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && updates.isEmpty }
 
-    /// - Parameter gone: Objects that the delete rules have deleted in the transaction, whatever was written of them before.
+    /// - Parameter gone: Objects that the delete rules have deleted in the transaction, whatever was written of them
+    ///   before.
     mutating func add(_ batch: SaveBatch, without gone: Set<ManagedObjectID>) {
       // As a rule there is one store, and nothing is copied.
       func joined(_ known: [ManagedObject], _ new: [ManagedObject]) -> [ManagedObject] {

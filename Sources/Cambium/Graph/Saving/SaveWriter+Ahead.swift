@@ -4,7 +4,8 @@ import CambiumEngine
 extension SaveWriter {
   /// Of fewer objects it takes longer to have threads than to encode them.
   private static let leastAhead = 2048
-  /// So many are encoded at a time: enough that to hand them on does not count, and few enough to be near when they are written.
+  /// So many are encoded at a time: enough that to hand them on does not count, and few enough to be near when they are
+  /// written.
   private static let sizeOfRun = 128
 
   /// Inserts the rows of all new objects, in their order.
@@ -15,7 +16,8 @@ extension SaveWriter {
         try insert(object, at: place, t)
       }
     }
-    // The objects are looked at by several threads, and changed by none, as long as this takes: it calls nothing of the application's.
+    // The objects are looked at by several threads, and changed by none, as long as this takes: it calls nothing of the
+    // application's.
     nonisolated(unsafe) let source = try InsertionSource(self)
     nonisolated(unsafe) let t = t
     try t.encodeAhead(
@@ -43,7 +45,8 @@ extension SaveWriter {
 /// The new objects of a save, and what encoding their rows has to know.
 private struct InsertionSource {
   let objects: [ManagedObject]
-  /// Where their to-one relationships lead, in the order of the objects and, of each, of its changes; and where an object's begin.
+  /// Where their to-one relationships lead, in the order of the objects and, of each, of its changes; and where an
+  /// object's begin.
   private(set) var targets: [ObjectReference] = []
   private(set) var firstTargets: [Int] = []
   private let links: [Int: PendingLinks]
@@ -80,13 +83,15 @@ private final class InsertionRun: @unchecked Sendable {
 
   /// The place of the first object.
   private(set) var first = 0
-  /// The number of each object's row among those of ``encoder``; -1 of one whose row the thread that saves makes itself.
+  /// The number of each object's row among those of ``encoder``; -1 of one whose row the thread that saves makes
+  /// itself.
   private(set) var rows: [Int] = []
   /// Encodes the rows of objects that have a home in common, which is that of the first one.
   private(set) var encoder: RowEncoder?
   /// Objects keep their homes as long as a save writes.
   private var home: Unmanaged<ObjectHome>?
-  /// What properties of the home's entity are written by. Looked up once: each look would count references that all threads count.
+  /// What properties of the home's entity are written by. Looked up once: each look would count references that all
+  /// threads count.
   private var attributeKeys: [PropertyKey] = []
   private var toOneKeys: [PropertyKey?] = []
 

@@ -4,9 +4,10 @@ import CambiumEngine
 final class SaveWriter {
   let context: ManagedObjectContext
   let batch: SaveBatch
-  // Exclusive access is not checked at run time, since it would be asked for every value; nothing here calls code of the
-  // application's.
-  /// The references of the inserted objects, in their order: as they are, and the permanent ones, once those are reserved.
+  // Exclusive access is not checked at run time, since it would be asked for every value; nothing here calls code of
+  // the application's.
+  /// The references of the inserted objects, in their order: as they are, and the permanent ones, once those are
+  /// reserved.
   @exclusivity(unchecked) private var present: [ObjectReference] = []
   @exclusivity(unchecked) private(set) var permanent: [ObjectReference] = []
   /// The to-many relationships that are written of inserted objects, by the objects' places.
@@ -25,8 +26,8 @@ final class SaveWriter {
     present.reserveCapacity(batch.insertions.count)
   }
 
-  /// Takes in what is to be known of an object that is inserted: once, since to look at many objects takes longer than to write
-  /// them.
+  /// Takes in what is to be known of an object that is inserted: once, since to look at many objects takes longer than
+  /// to write them.
   func prepare(_ object: ManagedObject, at place: Int, _ links: PendingLinks?) {
     object.noteSavePlace(place)
     present.append(object.reference)
@@ -165,8 +166,9 @@ final class SaveWriter {
     }
   }
 
-  /// Writes where relationships of deleted objects were led before they were deleted, as far as no other object says so: the delete rules
-  /// are to follow these links, and not those of the rows. What others have led elsewhere since stays as they have left it.
+  /// Writes where relationships of deleted objects were led before they were deleted, as far as no other object says
+  /// so: the delete rules are to follow these links, and not those of the rows. What others have led elsewhere since
+  /// stays as they have left it.
   func writeDepartures(_ deletions: [ManagedObject], _ t: EntityTransaction) throws(EngineError) {
     for object in deletions where object.changesRelationships {
       guard let overlay = object.overlay else { continue }
@@ -205,8 +207,8 @@ final class SaveWriter {
   /// What a relationship leads to, once the save is done.
   func resolve(_ id: ManagedObjectID) throws(EngineError) -> ObjectReference {
     let reference = id.reference
-    // Not as others look it up: an object that is let go of may run code of the application's, which must not come here. Nothing of what
-    // follows changes the registry, which holds the object.
+    // Not as others look it up: an object that is let go of may run code of the application's, which must not come
+    // here. Nothing of what follows changes the registry, which holds the object.
     let object = context.registry.glance(id)
     let overlay = object?._withUnsafeGuaranteedRef { $0.heldOverlay }
     if let object, let overlay {

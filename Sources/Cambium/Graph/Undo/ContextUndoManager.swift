@@ -5,12 +5,12 @@
 ///     context.processPendingChanges()
 ///     context.undo()
 ///
-/// An event ends with ``ManagedObjectContext/processPendingChanges()``. The manager undoes all changes of an event, or of a
-/// group of events, at once. Undoing an insertion deletes the object. Undoing a deletion brings the object back with its
-/// relationships. Undoing a change of a relationship reverts both sides.
+/// An event ends with ``ManagedObjectContext/processPendingChanges()``. The manager undoes all changes of an event, or
+/// of a group of events, at once. Undoing an insertion deletes the object. Undoing a deletion brings the object back
+/// with its relationships. Undoing a change of a relationship reverts both sides.
 ///
-/// A save keeps what can be undone. Undoing a saved change makes a new change, which the application saves. An object whose
-/// deletion was saved comes back as a new object: the same instance with another identifier.
+/// A save keeps what can be undone. Undoing a saved change makes a new change, which the application saves. An object
+/// whose deletion was saved comes back as a new object: the same instance with another identifier.
 ///
 /// The manager forgets changes in three cases:
 ///
@@ -71,8 +71,8 @@ public final class ContextUndoManager {
 
   // MARK: Groups
 
-  /// Begins a group: what is changed until ``endUndoGrouping()`` is undone as one. Groups may be in groups; the outermost one
-  /// counts.
+  /// Begins a group: what is changed until ``endUndoGrouping()`` is undone as one. Groups may be in groups; the
+  /// outermost one counts.
   public func beginUndoGrouping() {
     endEvents()
     if groupingLevel == 0 {
@@ -118,16 +118,16 @@ public final class ContextUndoManager {
     disabledCount -= 1
   }
 
-  /// Registers something of the application's own, as part of the open group, or as a group. What `handler` registers in turn
-  /// is how it is redone.
+  /// Registers something of the application's own, as part of the open group, or as a group. What `handler` registers
+  /// in turn is how it is redone.
   public func registerUndo(_ handler: @escaping () -> Void) {
     guard isUndoRegistrationEnabled else { return }
     if !isUndoing, !isRedoing { endEvents() }
     register(.call(handler))
   }
 
-  /// Registers something of the application's own, as ``registerUndo(_:)`` does, that is about an object. The manager does
-  /// not keep the object: once it is gone, the action does nothing.
+  /// Registers something of the application's own, as ``registerUndo(_:)`` does, that is about an object. The manager
+  /// does not keep the object: once it is gone, the action does nothing.
   public func registerUndo<Target: AnyObject>(withTarget target: Target, handler: @escaping (Target) -> Void) {
     guard isUndoRegistrationEnabled else { return }
     if !isUndoing, !isRedoing { endEvents() }
@@ -232,8 +232,8 @@ public final class ContextUndoManager {
     if open != nil { open?.actions = [] }
   }
 
-  /// Forgets the actions that ``registerUndo(withTarget:handler:)`` registered for an object. A group without other actions
-  /// goes with them.
+  /// Forgets the actions that ``registerUndo(withTarget:handler:)`` registered for an object. A group without other
+  /// actions goes with them.
   public func removeAllActions(withTarget target: AnyObject) {
     func isOther(_ action: Action) -> Bool {
       if case .callWith(let registered, _) = action { return registered.object !== target }
@@ -295,7 +295,8 @@ public final class ContextUndoManager {
 }
 
 extension ManagedObjectContext {
-  /// Ends the event, and undoes what the undo manager has as last; see ``ContextUndoManager``. Does nothing without one.
+  /// Ends the event, and undoes what the undo manager has as last; see ``ContextUndoManager``. Does nothing without
+  /// one.
   public func undo() {
     lock.run {
       processPendingChanges()

@@ -1,7 +1,8 @@
 import CambiumEngine
 import CambiumKernel
 
-/// What an event changed of a property. Objects are meant themselves, not their identifiers, which change when they are saved.
+/// What an event changed of a property. Objects are meant themselves, not their identifiers, which change when they are
+/// saved.
 enum PropertyChange {
   case attribute(AttributeSchema, before: Value, after: Value)
   case transient(String, before: Any?)

@@ -1,6 +1,7 @@
 import CambiumEngine
 
-/// All that an event changed, so that it can be taken back. Taking it back makes an event of its own, which is how it is redone.
+/// All that an event changed, so that it can be taken back. Taking it back makes an event of its own, which is how it
+/// is redone.
 struct UndoEvent {
   struct ObjectChange {
     let object: ManagedObject
@@ -33,13 +34,15 @@ struct UndoEvent {
 }
 
 extension ManagedObjectContext {
-  /// Takes an event back. Both sides of a relationship were noted, so both are put back as they are noted, without rules.
+  /// Takes an event back. Both sides of a relationship were noted, so both are put back as they are noted, without
+  /// rules.
   ///
-  /// Objects that were saved as deleted come back as new ones, with the values they had; what is gone for good is left out.
-  /// Where something fails, the error is noted, and the rest goes on.
+  /// Objects that were saved as deleted come back as new ones, with the values they had; what is gone for good is left
+  /// out. Where something fails, the error is noted, and the rest goes on.
   ///
-  /// - Returns: Whether it could be taken back: not if relationships are otherwise than the event left them, since others have saved them so,
-  ///   or they were changed while nothing was registered. To put back what was before would leave these changes on one side alone.
+  /// - Returns: Whether it could be taken back: not if relationships are otherwise than the event left them, since
+  ///   others have saved them so, or they were changed while nothing was registered. To put back what was before would
+  ///   leave these changes on one side alone.
   func revert(_ event: UndoEvent) -> Bool {
     guard event.changes.allSatisfy({ areRelationshipsAsLeft($0) }) else { return false }
     var returned: [(object: ManagedObject, remains: ObjectRemains)] = []
@@ -126,7 +129,8 @@ extension ManagedObjectContext {
     try object.load()
   }
 
-  /// Runs a part of taking an event back; answers whether it did not throw. An object that is gone counts as deleted then.
+  /// Runs a part of taking an event back; answers whether it did not throw. An object that is gone counts as deleted
+  /// then.
   @discardableResult
   private func noting(_ body: () throws -> Void) -> Bool {
     do { try body() } catch {
@@ -195,7 +199,8 @@ extension ManagedObjectContext {
       }
     }
     if object.state != .inserted {
-      // It was saved meanwhile. Its row says where it leads; so that the rules let go of nothing there when this is saved, it has left.
+      // It was saved meanwhile. Its row says where it leads; so that the rules let go of nothing there when this is
+      // saved, it has left.
       for property in object.info.relationships where !property.isTransient {
         guard let r = property.relationship, !r.isToMany, try object.currentToOne(r) != nil else { continue }
         try object.recordToOne(r, nil)
@@ -276,8 +281,8 @@ extension ManagedObjectContext {
     object.info.properties[r.schema.name]?.relationship ?? r
   }
 
-  /// Sees to it that what an object was led to, and is not any more, does not lead to it either: what others had led to it already is in no
-  /// event.
+  /// Sees to it that what an object was led to, and is not any more, does not lead to it either: what others had led to
+  /// it already is in no event.
   private func letGo(by property: PropertyChange, _ object: ManagedObject) throws {
     guard let known = property.relationship else { return }
     let former: [ManagedObject]
@@ -301,8 +306,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Sees to it that the destinations of an object that is back lead to it: those that others have put there before it was deleted are in no
-  /// event. What leads to another object by now is left to that.
+  /// Sees to it that the destinations of an object that is back lead to it: those that others have put there before it
+  /// was deleted are in no event. What leads to another object by now is left to that.
   private func checkDestinations(
     of object: ManagedObject, _ r: RelationshipInfo, among some: Set<ManagedObject>? = nil
   ) throws {
@@ -329,8 +334,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Sees to it that a destination exists, and leads back. It need not do either, if others have saved meanwhile, or if the
-  /// object was saved as deleted, which left a derived side nothing to note.
+  /// Sees to it that a destination exists, and leads back. It need not do either, if others have saved meanwhile, or if
+  /// the object was saved as deleted, which left a derived side nothing to note.
   private func checkDestination(of object: ManagedObject, _ r: RelationshipInfo) throws {
     guard let id = try object.currentToOne(r) else { return }
     let destination = self.object(with: id)

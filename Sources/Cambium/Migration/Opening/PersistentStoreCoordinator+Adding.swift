@@ -9,30 +9,31 @@ import CambiumSystem
 #endif
 
 extension PersistentStoreCoordinator {
-  /// Opens a store. If the file is missing, it is made with the model. If the store has another model, it is migrated, when
-  /// the description allows it (``PersistentStoreDescription/shouldMigrateStoreAutomatically``), by the mapping model that the
-  /// application has for it (``PersistentStoreDescription/mappingModels``), or else if a mapping can be inferred; see
-  /// ``MappingModel/inferred(from:to:)`` for what can. The migration happens as a whole or not at all, whatever cuts it
-  /// short. Indexes, defaults, delete rules and the like are no part of a model's version:
-  /// where only they differ, the store takes them over without a migration. With stages
-  /// (``PersistentStoreDescription/stagedMigrationManager``) the migration goes by these, each of which is done as a whole.
+  /// Opens a store. If the file is missing, it is made with the model. If the store has another model, it is migrated,
+  /// when the description allows it (``PersistentStoreDescription/shouldMigrateStoreAutomatically``), by the mapping
+  /// model that the application has for it (``PersistentStoreDescription/mappingModels``), or else if a mapping can be
+  /// inferred; see ``MappingModel/inferred(from:to:)`` for what can. The migration happens as a whole or not at all,
+  /// whatever cuts it short. Indexes, defaults, delete rules and the like are no part of a model's version: where only
+  /// they differ, the store takes them over without a migration. With stages
+  /// (``PersistentStoreDescription/stagedMigrationManager``) the migration goes by these, each of which is done as a
+  /// whole.
   ///
   /// A store is added once; so is one of several copies of a file.
   ///
-  /// - Throws: ``CambiumError/Code/persistentStoreIncompatibleVersionHash`` if the store holds another model and is not to be
-  ///   migrated, with the entities that differ, if it had the coordinator's model before and would lose something by going back
-  ///   (``PersistentStoreDescription/allowsReturningToFormerModels``), or if no mapping can be inferred, with
-  ///   ``CambiumError/Code/migrationMissingMappingModel`` underneath, and under that every change in the way
+  /// - Throws: ``CambiumError/Code/persistentStoreIncompatibleVersionHash`` if the store holds another model and is not
+  ///   to be migrated, with the entities that differ, if it had the coordinator's model before and would lose something
+  ///   by going back (``PersistentStoreDescription/allowsReturningToFormerModels``), or if no mapping can be inferred,
+  ///   with ``CambiumError/Code/migrationMissingMappingModel`` underneath, and under that every change in the way
   ///   (``CambiumError/Code/inferredMappingModel``); ``CambiumError/Code/migration`` or
   ///   ``CambiumError/Code/migrationConstraintViolation`` if objects in the store stand in the way;
-  ///   ``CambiumError/Code/persistentStoreOpen`` if the file cannot be opened, or the coordinator has the store already;
-  ///   ``CambiumError/Code/invalidModel``. With
-  ///   stages also ``CambiumError/Code/managedObjectModelReferenceNotFound`` if the version of the store or of the coordinator's
+  ///   ``CambiumError/Code/persistentStoreOpen`` if the file cannot be opened, or the coordinator has the store
+  ///   already; ``CambiumError/Code/invalidModel``. With stages also
+  ///   ``CambiumError/Code/managedObjectModelReferenceNotFound`` if the version of the store or of the coordinator's
   ///   model is in none of them, or the model of one is missing or was changed;
   ///   ``CambiumError/Code/stagedMigrationBackwardMigration`` if the store is of a later version;
   ///   ``CambiumError/Code/stagedMigrationFrameworkVersionMismatch`` if a later version of Cambium has begun a stage;
-  ///   ``CambiumError/Code/migration`` with what a handler threw underneath, and, with or without stages, if a stage was begun
-  ///   whose handler is not among them.
+  ///   ``CambiumError/Code/migration`` with what a handler threw underneath, and, with or without stages, if a stage
+  ///   was begun whose handler is not among them.
   @discardableResult
   public func addPersistentStore(_ description: PersistentStoreDescription) throws -> PersistentStore {
     try addPersistentStore(description, tells: true)
@@ -87,9 +88,9 @@ extension PersistentStoreCoordinator {
     return store
   }
 
-  /// Opens a store by its parts; see ``addPersistentStore(_:)``. A store with another model is migrated only if `options`
-  /// say so, as in Core Data: ``migratePersistentStoresAutomaticallyOption`` and ``inferMappingModelAutomaticallyOption``,
-  /// both `true`.
+  /// Opens a store by its parts; see ``addPersistentStore(_:)``. A store with another model is migrated only if
+  /// `options` say so, as in Core Data: ``migratePersistentStoresAutomaticallyOption`` and
+  /// ``inferMappingModelAutomaticallyOption``, both `true`.
   ///
   /// - Throws: also ``CambiumError/Code/invalidArgument`` for an option of another type.
   @discardableResult

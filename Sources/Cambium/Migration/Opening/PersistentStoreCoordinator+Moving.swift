@@ -5,28 +5,28 @@
 #endif
 
 extension PersistentStoreCoordinator {
-  /// Moves a store into another file: copies what it holds, history, metadata and ``PersistentStore/identifier`` included, opens the
-  /// copy in its place, and gives the old one up, whose file stays. A store in memory comes into a file by that. Core Data:
-  /// `migratePersistentStore(_:to:options:type:)`.
+  /// Moves a store into another file: copies what it holds, history, metadata and ``PersistentStore/identifier``
+  /// included, opens the copy in its place, and gives the old one up, whose file stays. A store in memory comes into a
+  /// file by that. Core Data: `migratePersistentStore(_:to:options:type:)`.
   ///
   ///     let stored = try coordinator.migratePersistentStore(store, to: url)
   ///
   /// What is saved into it meanwhile, or was looking for it when the move began, fails with
   /// ``CambiumError/Code/persistentStoreSave`` or ``CambiumError/Code/persistentStoreOperation``.
   ///
-  /// Identifiers, and their URIs, mean the same objects as before. Save and reset contexts that
-  /// have objects of the store before: a change of an object that a context had before is saved into the new file, but new objects
-  /// cannot lead to it. Other processes go on with the old file.
+  /// Identifiers, and their URIs, mean the same objects as before. Save and reset contexts that have objects of the
+  /// store before: a change of an object that a context had before is saved into the new file, but new objects cannot
+  /// lead to it. Other processes go on with the old file.
   ///
   /// - Parameters:
   ///   - url: A file that is not there yet.
   ///   - type: ``PersistentStoreType/file``.
-  ///   - options: Those of ``addPersistentStore(type:configuration:at:durability:isReadOnly:options:)``, beside what the store was
-  ///     opened with.
+  ///   - options: Those of ``addPersistentStore(type:configuration:at:durability:isReadOnly:options:)``, beside what
+  ///     the store was opened with.
   /// - Returns: The store in its new place.
-  /// - Throws: ``CambiumError/Code/invalidArgument`` for a store of another coordinator; ``CambiumError/Code/unsupported`` for a move
-  ///   into memory; what ``PersistentStore/backup(to:progress:)`` and ``addPersistentStore(_:)`` throw. The coordinator has the old
-  ///   store then, as before.
+  /// - Throws: ``CambiumError/Code/invalidArgument`` for a store of another coordinator;
+  ///   ``CambiumError/Code/unsupported`` for a move into memory; what ``PersistentStore/backup(to:progress:)`` and
+  ///   ``addPersistentStore(_:)`` throw. The coordinator has the old store then, as before.
   @discardableResult
   @_optimize(none)
   public func migratePersistentStore(

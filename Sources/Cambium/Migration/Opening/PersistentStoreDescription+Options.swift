@@ -1,6 +1,7 @@
 extension PersistentStoreDescription {
-  /// Sets an option; `nil` removes it, and with it what the property that it stands for was set to. Of those that a coordinator knows, see
-  /// ``PersistentStoreCoordinator/migratePersistentStoresAutomaticallyOption``; others have no effect.
+  /// Sets an option; `nil` removes it, and with it what the property that it stands for was set to. Of those that a
+  /// coordinator knows, see ``PersistentStoreCoordinator/migratePersistentStoresAutomaticallyOption``; others have no
+  /// effect.
   public func setOption(_ option: (any Sendable)?, forKey key: String) {
     options[key] = option
     if let option { try? apply(option: key, option) } else { takeBack(option: key) }

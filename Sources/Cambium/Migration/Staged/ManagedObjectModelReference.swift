@@ -12,8 +12,8 @@ import CambiumKernel
 ///     let v2 = ManagedObjectModelReference(name: "Flights 2", in: folder, versionChecksum: "PA0Gbxs46l…")
 ///
 /// Every reference carries the checksum that the model had when the reference was written down
-/// (``ManagedObjectModel/versionChecksum``; `cambium model checksum` prints it): a model that was changed since by accident is
-/// found out before it is used. Thread-safe.
+/// (``ManagedObjectModel/versionChecksum``; `cambium model checksum` prints it): a model that was changed since by
+/// accident is found out before it is used. Thread-safe.
 public final class ManagedObjectModelReference: @unchecked Sendable {
   // `@unchecked`: `resolved` is touched with `lock` held only.
   private enum Source {
@@ -35,8 +35,8 @@ public final class ManagedObjectModelReference: @unchecked Sendable {
     self.versionChecksum = versionChecksum
   }
 
-  /// A reference to a model in a file or folder, of any kind that ``ManagedObjectModel/init(contentsOf:version:)`` reads; of
-  /// several versions, the one with the checksum.
+  /// A reference to a model in a file or folder, of any kind that ``ManagedObjectModel/init(contentsOf:version:)``
+  /// reads; of several versions, the one with the checksum.
   public init(fileURL: URL, versionChecksum: String) {
     source = .file(fileURL)
     self.versionChecksum = versionChecksum
@@ -47,8 +47,9 @@ public final class ManagedObjectModelReference: @unchecked Sendable {
     self.init(fileURL: URL(fileURLWithPath: path), versionChecksum: versionChecksum)
   }
 
-  /// A reference to a model by name, among those that lie in a folder: a model of that name (of several versions the one with
-  /// the checksum), or a version of that name of any of them. Core Data looks in a bundle: pass its `resourceURL`.
+  /// A reference to a model by name, among those that lie in a folder: a model of that name (of several versions the
+  /// one with the checksum), or a version of that name of any of them. Core Data looks in a bundle: pass its
+  /// `resourceURL`.
   public init(name: String, in folder: URL, versionChecksum: String) {
     source = .named(name, in: folder)
     self.versionChecksum = versionChecksum
@@ -63,8 +64,8 @@ public final class ManagedObjectModelReference: @unchecked Sendable {
 
   /// The model. It is looked for at the first call, and kept.
   ///
-  /// - Throws: ``CambiumError/Code/managedObjectModelReferenceNotFound`` (134504) if there is no such model, or if it has
-  ///   another checksum.
+  /// - Throws: ``CambiumError/Code/managedObjectModelReferenceNotFound`` (134504) if there is no such model, or if it
+  ///   has another checksum.
   public var resolvedModel: ManagedObjectModel {
     get throws {
       try lock.locked {

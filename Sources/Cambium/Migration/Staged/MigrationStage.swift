@@ -15,10 +15,11 @@ public class MigrationStage: @unchecked Sendable {
 
 /// Versions of a model that the next version can be inferred from. Core Data: `NSLightweightMigrationStage`.
 ///
-/// A stage lists the versions that it **departs from**, oldest first; it leads to the version that the next stage departs from,
-/// or, at the end, to the coordinator's model. A store of any of them is migrated there in one step if that can be inferred,
-/// and else version by version, for which the models in between have to be known: by references given here, by those of custom
-/// stages, or by the manager's (``StagedMigrationManager/init(_:models:modelFolders:)``). Core Data tries the one step only.
+/// A stage lists the versions that it **departs from**, oldest first; it leads to the version that the next stage
+/// departs from, or, at the end, to the coordinator's model. A store of any of them is migrated there in one step if
+/// that can be inferred, and else version by version, for which the models in between have to be known: by references
+/// given here, by those of custom stages, or by the manager's
+/// (``StagedMigrationManager/init(_:models:modelFolders:)``). Core Data tries the one step only.
 public final class LightweightMigrationStage: MigrationStage, @unchecked Sendable {
   // `@unchecked`: nothing changes after `init`; the superclass is.
   /// The checksums of the versions, oldest first.
@@ -40,7 +41,8 @@ public final class LightweightMigrationStage: MigrationStage, @unchecked Sendabl
   }
 }
 
-/// A step from one version of a model to the next in which the application takes part. Core Data: `NSCustomMigrationStage`.
+/// A step from one version of a model to the next in which the application takes part. Core Data:
+/// `NSCustomMigrationStage`.
 ///
 ///     let stage = CustomMigrationStage(migratingFrom: second, to: third)
 ///     stage.label = "V2 to V3: flight data get an entity of their own"
@@ -59,18 +61,18 @@ public final class LightweightMigrationStage: MigrationStage, @unchecked Sendabl
 ///       }
 ///     }
 ///
-/// The step itself has to be one that can be inferred (``MappingModel/inferred(from:to:)``); a change that cannot is split
-/// into two such steps with a handler in between.
+/// The step itself has to be one that can be inferred (``MappingModel/inferred(from:to:)``); a change that cannot is
+/// split into two such steps with a handler in between.
 ///
-/// **Handlers have to be fit to run again.** What a handler saves is on the disk at once, but the stage is done only when the
-/// last handler has returned. A process that ends before, or a handler that throws, leaves the store in the stage, and the next
-/// opening calls the handler that was under way again, with what it had saved. The one above may: aircraft that were done have no
-/// flight data any more.
+/// **Handlers have to be fit to run again.** What a handler saves is on the disk at once, but the stage is done only
+/// when the last handler has returned. A process that ends before, or a handler that throws, leaves the store in the
+/// stage, and the next opening calls the handler that was under way again, with what it had saved. The one above may:
+/// aircraft that were done have no flight data any more.
 public final class CustomMigrationStage: MigrationStage, @unchecked Sendable {
   // `@unchecked`: handlers are set by who makes the stage, and called by the one thread that opens the store.
-  /// What the application does in a stage. Throwing ends the opening of the store; what was saved stays. It is called on the
-  /// thread that opens the store. It must not migrate the store, nor undo a migration of it, nor wait for another thread that
-  /// opens the store: that one waits for the stage.
+  /// What the application does in a stage. Throwing ends the opening of the store; what was saved stays. It is called
+  /// on the thread that opens the store. It must not migrate the store, nor undo a migration of it, nor wait for
+  /// another thread that opens the store: that one waits for the stage.
   public typealias Handler = (StagedMigrationManager, CustomMigrationStage) throws -> Void
 
   /// The model that the stage departs from.
@@ -79,10 +81,11 @@ public final class CustomMigrationStage: MigrationStage, @unchecked Sendable {
   public let nextModel: ManagedObjectModelReference
   /// Called before the migration: ``StagedMigrationManager/container`` has the current model.
   public var willMigrateHandler: Handler?
-  /// Called after the migration, to carry over what the migration cannot: ``StagedMigrationManager/container`` has the next model,
-  /// and ``StagedMigrationManager/containerBefore`` shows the store as it was right before the migration, with the current model.
-  /// That state is kept in the file until the handler has returned, whatever happens in between, so that one handler can read what
-  /// the next model has no place for, without a version in between that has both. Core Data has nothing like it.
+  /// Called after the migration, to carry over what the migration cannot: ``StagedMigrationManager/container`` has the
+  /// next model, and ``StagedMigrationManager/containerBefore`` shows the store as it was right before the migration,
+  /// with the current model. That state is kept in the file until the handler has returned, whatever happens in
+  /// between, so that one handler can read what the next model has no place for, without a version in between that has
+  /// both. Core Data has nothing like it.
   ///
   ///     stage.migrateHandler = { manager, _ in
   ///       guard let before = manager.containerBefore?.viewContext, let after = manager.container?.viewContext else { return }
@@ -93,8 +96,8 @@ public final class CustomMigrationStage: MigrationStage, @unchecked Sendable {
   ///       try after.save()
   ///     }
   public var migrateHandler: Handler?
-  /// Called last, after the migration: ``StagedMigrationManager/container`` has the next model. Core Data does not call it again
-  /// when the process ends meanwhile; Cambium does.
+  /// Called last, after the migration: ``StagedMigrationManager/container`` has the next model. Core Data does not call
+  /// it again when the process ends meanwhile; Cambium does.
   public var didMigrateHandler: Handler?
 
   /// A stage from one version to the next.

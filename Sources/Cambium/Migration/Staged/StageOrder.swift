@@ -13,7 +13,8 @@ struct StageOrder {
   struct Version {
     var checksum: String
     var departure: Departure
-    /// The stage that the version departs by; for one that a custom stage leads to and nothing departs from, that stage.
+    /// The stage that the version departs by; for one that a custom stage leads to and nothing departs from, that
+    /// stage.
     var stage: MigrationStage
 
     var isLightweight: Bool {

@@ -1,7 +1,7 @@
 import CambiumEngine
 
-/// The way from a version of a store to another by stages, looked at as a whole: all models are there, and each step can be
-/// inferred. What objects stand in the way is not known before.
+/// The way from a version of a store to another by stages, looked at as a whole: all models are there, and each step
+/// can be inferred. What objects stand in the way is not known before.
 struct StagePlan {
   enum Step {
     /// Between two places of the order, to a model.
@@ -105,8 +105,8 @@ struct StagePlan {
     return (.lightweight(from: place, to: place + 1, nextModel), place + 1, next)
   }
 
-  /// The model of the version after one, if it and from there the end can be reached; nil if that is where the step leads
-  /// anyway.
+  /// The model of the version after one, if it and from there the end can be reached; nil if that is where the step
+  /// leads anyway.
   func singleStep(from place: Int, _ source: Schema, insteadOf last: Int) -> ManagedObjectModel? {
     guard place + 1 < last, let model = try? model(place + 1), let schema = try? model.schema(),
       (try? infer(source, schema, versions[place].stage, place, place + 1)) != nil,

@@ -19,7 +19,7 @@ import CambiumKernel
 //   ---------+-----------------------+------------------------------------------------
 //   1 note   | willMigrate           | calls willMigrateHandler (again)
 //     ...    | willMigrate           | what the handler saves: the same
-//   2 migrate| migrate, didMigrate   | calls migrateHandler, which reads the retained state before; or didMigrateHandler;
+//   2 migrate| migrate, didMigrate | calls migrateHandler, which reads the retained state before; or didMigrateHandler;
 //            | or none               | or goes on
 //     ...    | the same              | what the handlers save: the same
 //   3 note   | didMigrate, or none   | calls didMigrateHandler, or goes on

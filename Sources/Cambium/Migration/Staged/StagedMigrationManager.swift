@@ -42,12 +42,12 @@ public final class StagedMigrationManager: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - stages: The stages, in the order of the versions, the oldest first.
-  ///   - models: Versions that no custom stage names, in any order: needed where lightweight versions have to be stepped
-  ///     through one by one.
+  ///   - models: Versions that no custom stage names, in any order: needed where lightweight versions have to be
+  ///     stepped through one by one.
   ///   - modelFolders: Folders in which such versions are looked for as well.
   /// - Throws: ``CambiumError/Code/invalidArgument`` if a version is listed twice (Core Data raises
-  ///   `NSInvalidArgumentException`), a custom stage leads to the version that it departs from, a lightweight stage lists no
-  ///   version, or a checksum cannot be one.
+  ///   `NSInvalidArgumentException`), a custom stage leads to the version that it departs from, a lightweight stage
+  ///   lists no version, or a checksum cannot be one.
   public init(
     _ stages: [MigrationStage], models: [ManagedObjectModelReference] = [], modelFolders: [URL] = []
   ) throws {

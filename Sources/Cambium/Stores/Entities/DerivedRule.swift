@@ -19,7 +19,8 @@ struct DerivedRule: Sendable {
   let relationship: RelationshipInfo?
   /// The entity that the relationship leads to.
   let destination: UInt32?
-  /// The attribute of a destination that the value depends on, besides on which objects are destinations; `nil` if it depends on none.
+  /// The attribute of a destination that the value depends on, besides on which objects are destinations; `nil` if it
+  /// depends on none.
   let sourceKey: String?
 
   init?(_ property: PropertyInfo, _ info: EntityInfo) {

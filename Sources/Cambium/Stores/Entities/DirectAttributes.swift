@@ -41,8 +41,8 @@ struct DirectAttributes: @unchecked Sendable {
   @inline(__always)
   subscript(place: Int) -> DirectAttribute { attributes[place] }
 
-  /// The place of an attribute whose name has the very bits, looked for from a place on, and then before it; nil where there is none,
-  /// or the name is written otherwise.
+  /// The place of an attribute whose name has the very bits, looked for from a place on, and then before it; nil where
+  /// there is none, or the name is written otherwise.
   @inline(__always)
   func place(_ name: NameBits, from first: Int) -> Int? {
     var place = first

@@ -1,8 +1,8 @@
 import CambiumEngine
 
 extension FetchPredicate {
-  /// The predicate checked against an entity, its constants in the form that its attributes store. Objects of other stores are
-  /// equal to none.
+  /// The predicate checked against an entity, its constants in the form that its attributes store. Objects of other
+  /// stores are equal to none.
   func checked(for info: EntityInfo, inMemory: Bool) throws -> CambiumEngine.Predicate {
     if let failure { throw failure }
     let predicate = inMemory ? self.inMemory : inStore

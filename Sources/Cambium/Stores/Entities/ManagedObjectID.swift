@@ -43,8 +43,8 @@ public struct ManagedObjectID: Hashable, Sendable {
   /// The identifier of the store that the object is in, or was inserted for.
   public var storeIdentifier: String { space.identifier }
 
-  /// The store that the object is in; `nil` for a temporary identifier, and once the coordinator that the identifier came from has the
-  /// store no more or has moved it. Core Data: `persistentStore`.
+  /// The store that the object is in; `nil` for a temporary identifier, and once the coordinator that the identifier
+  /// came from has the store no more or has moved it. Core Data: `persistentStore`.
   public var persistentStore: PersistentStore? {
     guard !isTemporaryID, let store = space.store.value, store.persistentStoreCoordinator != nil else { return nil }
     return store

@@ -4,7 +4,8 @@ import CambiumEngine
 struct ReadRules: Sendable {
   /// The patterns that strings have to match, by their texts.
   private(set) var patterns: [String: StringPattern] = [:]
-  /// The validation predicates, by the path of what they are about: the name of the attribute, with those of the elements behind it.
+  /// The validation predicates, by the path of what they are about: the name of the attribute, with those of the
+  /// elements behind it.
   private(set) var conditions: [String: [ValueCondition]] = [:]
 
   init() {}

@@ -11,7 +11,8 @@ final class WeakStore: @unchecked Sendable {
   var value: PersistentStore? { lock.locked { store } }
 }
 
-/// What identifiers and objects of a store need to know of it: its identifier and its entities. Immutable, but for ``store``.
+/// What identifiers and objects of a store need to know of it: its identifier and its entities. Immutable, but for
+/// ``store``.
 final class StoreSpace: Sendable {
   /// The store, as long as somebody has it open.
   let store = WeakStore()
@@ -215,7 +216,8 @@ final class EntityInfo: Sendable {
     return schema.coerce(rules.completed(value), at: place)
   }
 
-  /// Whether each attribute of another entity has the same place and form here, so that its values need not be brought into form.
+  /// Whether each attribute of another entity has the same place and form here, so that its values need not be brought
+  /// into form.
   func hasAttributes(of other: EntityInfo) -> Bool {
     guard attributeKeys.count == other.attributeKeys.count else { return false }
     return zip(ordered, other.ordered).prefix(attributeKeys.count).allSatisfy { own, other in

@@ -15,15 +15,16 @@ public struct PersistentStoreRemoteChange: Sendable, Hashable {
 }
 
 extension PersistentStoreCoordinator {
-  /// Tells of what is saved from now on, by this coordinator and others, in this process and others, as long as somebody listens.
+  /// Tells of what is saved from now on, by this coordinator and others, in this process and others, as long as
+  /// somebody listens.
   ///
   ///     for await change in coordinator.remoteChanges() {
   ///       // What is it?
   ///       let request = PersistentHistoryChangeRequest.fetchHistory(after: token)
   ///     }
   ///
-  /// Stores are looked at in intervals, which costs microseconds; several saves in one are told of once. Stores that are added
-  /// later are looked at as well.
+  /// Stores are looked at in intervals, which costs microseconds; several saves in one are told of once. Stores that
+  /// are added later are looked at as well.
   ///
   /// - Parameter interval: How often; at most every millisecond.
   public func remoteChanges(interval: Duration = .milliseconds(100)) -> AsyncStream<PersistentStoreRemoteChange> {

@@ -1,5 +1,5 @@
-// Commits of other processes wake nobody, so stores are looked at in intervals: by one task for the whole process, which there is only
-// while somebody listens and a coordinator lives whose stores are to tell.
+// Commits of other processes wake nobody, so stores are looked at in intervals: by one task for the whole process,
+// which there is only while somebody listens and a coordinator lives whose stores are to tell.
 
 /// How far stores are known.
 struct RemoteChangeMarks {
@@ -73,8 +73,8 @@ final class RemoteChangeLookout: @unchecked Sendable {
 
   /// Where a coordinator is among those that are followed. Called with the lock held.
   ///
-  /// - Parameter held: Gets the coordinators that were looked at, to be let go of without the lock: any may have been let go of by
-  ///   all others meanwhile, and ends with that.
+  /// - Parameter held: Gets the coordinators that were looked at, to be let go of without the lock: any may have been
+  ///   let go of by all others meanwhile, and ends with that.
   private func place(of coordinator: PersistentStoreCoordinator, _ held: inout [PersistentStoreCoordinator]) -> Int? {
     followed.firstIndex { one in
       guard let known = one.coordinator else { return false }

@@ -92,8 +92,8 @@ extension Value {
     }
   }
 
-  /// The remainder of a division that truncates, with the sign of `self`: exact for integers and for doubles whose quotient
-  /// is below 2^53. Null for a division by zero.
+  /// The remainder of a division that truncates, with the sign of `self`: exact for integers and for doubles whose
+  /// quotient is below 2^53. Null for a division by zero.
   func remainder(dividingBy other: Value) -> Value {
     if !isReal, !other.isReal, let a = exactInteger, let b = other.exactInteger {
       return b == 0 ? .null : .integer(b == -1 ? 0 : a % b)

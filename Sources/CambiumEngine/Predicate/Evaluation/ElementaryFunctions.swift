@@ -1,6 +1,6 @@
-/// Roots, logarithms, powers and the functions of angles, which the standard library takes from the platform's mathematics
-/// library. The engine has none to take them from, and answers the same on every platform: roots are rounded exactly, the
-/// others are right to some 15 digits, powers to some 13.
+/// Roots, logarithms, powers and the functions of angles, which the standard library takes from the platform's
+/// mathematics library. The engine has none to take them from, and answers the same on every platform: roots are
+/// rounded exactly, the others are right to some 15 digits, powers to some 13.
 ///
 /// The polynomials are those of FreeBSD's msun (Sun Microsystems, 1993), which may be used freely.
 enum ElementaryFunctions {
@@ -142,8 +142,8 @@ enum ElementaryFunctions {
     return x < 0 && isOdd ? -result : result
   }
 
-  /// The sine of an angle between -π/4 and π/4. Its terms, and those of the cosine, are written out, since searches for near
-  /// places compute them for many.
+  /// The sine of an angle between -π/4 and π/4. Its terms, and those of the cosine, are written out, since searches for
+  /// near places compute them for many.
   private static func smallSine(_ x: Double) -> Double {
     let z = x * x
     var p = 1.58969099521155010221e-10

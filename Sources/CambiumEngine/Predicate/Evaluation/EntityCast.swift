@@ -12,8 +12,8 @@ extension PredicateFunction {
 }
 
 extension Expression {
-  /// What a cast to an entity casts, and the identifiers of the entity and its descendants; nil for anything else, and for a cast
-  /// that was not checked against a model.
+  /// What a cast to an entity casts, and the identifiers of the entity and its descendants; nil for anything else, and
+  /// for a cast that was not checked against a model.
   var entityCast: (object: Expression, kinds: [Value])? {
     guard case .function(let name, let arguments) = self, arguments.count == 3,
       name == PredicateFunction.castToEntity.name, case .constant(.list(let kinds)) = arguments[2]
@@ -29,8 +29,8 @@ extension Expression {
 }
 
 extension Predicate {
-  /// The predicate as one about objects of just this entity: casts of the evaluated object are the object or null, and what
-  /// decides a condition then decides it before a row is read. Answers the same for such objects.
+  /// The predicate as one about objects of just this entity: casts of the evaluated object are the object or null, and
+  /// what decides a condition then decides it before a row is read. Answers the same for such objects.
   func specialized(for entity: UInt32) -> Predicate {
     guard mentionsEntityCast(depth: 0) else { return self }
     return specialized(for: entity, depth: 0)

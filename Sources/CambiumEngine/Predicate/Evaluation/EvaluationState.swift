@@ -1,12 +1,13 @@
-/// What evaluating needs besides the objects: the values of variables, the time, and what is worth keeping from one object
-/// to the next. Used by one thread at a time.
+/// What evaluating needs besides the objects: the values of variables, the time, and what is worth keeping from one
+/// object to the next. Used by one thread at a time.
 public struct EvaluationState: Sendable {
   /// The values of variables, by name without `$`. The value of a key path from a variable may be given under `x.name`.
   public var variables: [String: Value]
-  /// What `now()` gives, in seconds since 2001-01-01: the same for all objects of a fetch. Nil if the time is not known.
+  /// What `now()` gives, in seconds since 2001-01-01: the same for all objects of a fetch. Nil if the time is not
+  /// known.
   public var now: Double?
-  /// How many elements subqueries may still look at: each adds up, and subqueries in subqueries multiply. For hosts that
-  /// evaluate predicates of strangers; evaluating fails when there are none left.
+  /// How many elements subqueries may still look at: each adds up, and subqueries in subqueries multiply. For hosts
+  /// that evaluate predicates of strangers; evaluating fails when there are none left.
   public var elementsLeft = Int.max
   /// The variables that subqueries have given an element to, the innermost last.
   private var bound: [(name: String, value: Value)] = []

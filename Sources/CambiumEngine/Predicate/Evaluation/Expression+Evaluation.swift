@@ -56,8 +56,8 @@ extension Expression {
     }
   }
 
-  /// Whether lists in a list have not too many elements in all: lists of variables that are lists themselves would double in
-  /// size with each level.
+  /// Whether lists in a list have not too many elements in all: lists of variables that are lists themselves would
+  /// double in size with each level.
   private static func isSmall(_ values: [Value]) -> Bool {
     var left = 1_000_000
     func count(_ values: [Value]) -> Bool {

@@ -1,8 +1,8 @@
 import CambiumKernel
 
 extension PredicateFunction {
-  /// What the function gives of values. All but those of several values give null if an argument is null, or of a kind that
-  /// they do not take.
+  /// What the function gives of values. All but those of several values give null if an argument is null, or of a kind
+  /// that they do not take.
   func apply(_ arguments: [Value], _ state: inout EvaluationState) throws(PredicateError) -> Value {
     guard argumentCounts.contains(arguments.count) else { return .null }
     switch self {

@@ -1,8 +1,9 @@
-/// A `LIKE` pattern: `?` stands for one Unicode scalar, `*` for any number of them, `\` makes the one after it ordinary.
+/// A `LIKE` pattern: `?` stands for one Unicode scalar, `*` for any number of them, `\` makes the one after it
+/// ordinary.
 ///
 /// Matching keeps one place to return to, the last `*`: what an earlier one took need never be changed, since the later
-/// one can take as much. A `*` therefore costs at most (length of the text) times (length up to the next `*`); nothing is
-/// exponential.
+/// one can take as much. A `*` therefore costs at most (length of the text) times (length up to the next `*`); nothing
+/// is exponential.
 struct LikePattern {
   private enum Part: Equatable {
     case scalar(UInt32)

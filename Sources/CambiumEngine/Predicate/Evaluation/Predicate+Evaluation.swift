@@ -7,31 +7,31 @@ public enum PredicateEvaluationError<Failure: Error>: Error {
 }
 
 extension Predicate {
-  /// Whether the object matches whose values `value` reads: the definition of what predicates mean, which every plan has
-  /// to agree with.
+  /// Whether the object matches whose values `value` reads: the definition of what predicates mean, which every plan
+  /// has to agree with.
   ///
-  /// `value` is called with an object, or nil for the evaluated one, and a dotted key path from it, and answers what is there:
-  /// null where an attribute is null, a to-one relationship on the way is empty, or the object is gone; a list of all the
-  /// values, from all the objects on the way, if the path goes through a to-many relationship. `SELF` is asked for as the
-  /// path `self`. Other objects than the evaluated one are asked about for `$x.path` in a subquery, for collection operators
-  /// and for paths from elements of lists.
+  /// `value` is called with an object, or nil for the evaluated one, and a dotted key path from it, and answers what is
+  /// there: null where an attribute is null, a to-one relationship on the way is empty, or the object is gone; a list
+  /// of all the values, from all the objects on the way, if the path goes through a to-many relationship. `SELF` is
+  /// asked for as the path `self`. Other objects than the evaluated one are asked about for `$x.path` in a subquery,
+  /// for collection operators and for paths from elements of lists.
   ///
   /// The rules, which follow Core Data's in-memory ones where these are clear:
   /// - `==` is ``Value/isEqual(to:)``: null equals null; values of kinds that don't compare are unequal. `!=` is its
   ///   reverse, so it holds if exactly one side is null.
   /// - `< <= > >=` and `BETWEEN` never hold if a side is null or the kinds don't compare. `nil <= nil` does not hold.
-  /// - `IN` holds if the left side `==` an element of the list (null included), or, if both sides are strings, if the left
-  ///   is part of the right. `CONTAINS` on a list is the same the other way round.
+  /// - `IN` holds if the left side `==` an element of the list (null included), or, if both sides are strings, if the
+  ///   left is part of the right. `CONTAINS` on a list is the same the other way round.
   /// - `BEGINSWITH`, `CONTAINS`, `ENDSWITH`, `LIKE` hold for strings and URIs only, never for null. Every string begins
   ///   with, contains and ends with the empty one. `LIKE` matches the whole string.
   /// - `[c]` and `[d]` fold both sides, in every comparison of strings.
-  /// - With `ANY`, `ALL`, `NONE` the left side's values are compared one by one; null counts as no values, another single
-  ///   value as one. `ALL` and `NONE` of no values hold, `ANY` does not.
-  /// - `MATCHES` holds if the whole string is one that the regular expression describes, see `Specs/07-predicates.md`; never
-  ///   for null.
-  /// - Expressions give null where an operand is null, a number is divided by zero, or an index or root does not exist; the
-  ///   Specs say what each operator and function gives. `$x` in a subquery's condition is the element, all other key paths
-  ///   there are still those of the evaluated object.
+  /// - With `ANY`, `ALL`, `NONE` the left side's values are compared one by one; null counts as no values, another
+  ///   single value as one. `ALL` and `NONE` of no values hold, `ANY` does not.
+  /// - `MATCHES` holds if the whole string is one that the regular expression describes, see `Specs/07-predicates.md`;
+  ///   never for null.
+  /// - Expressions give null where an operand is null, a number is divided by zero, or an index or root does not exist;
+  ///   the Specs say what each operator and function gives. `$x` in a subquery's condition is the element, all other
+  ///   key paths there are still those of the evaluated object.
   /// - `AND` and `OR` stop at the first part that decides. There is no third truth value: `NOT` reverses.
   ///
   /// - Throws: what `value` throws; or a predicate error for a variable without value, a part that is not supported, or

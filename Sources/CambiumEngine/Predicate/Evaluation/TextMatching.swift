@@ -5,11 +5,11 @@ import CambiumKernel
 /// - `[d]` takes the combining marks off: the text is decomposed, and what has a combining class is left out.
 /// - `[c]` maps the text to lower case by Unicode's simple and special mappings, in no language.
 ///
-/// `[d]` uses the kernel's tables. `[c]` needs those of the standard library, which Embedded Swift does not bring; there
-/// it folds ASCII letters alone.
+/// `[d]` uses the kernel's tables. `[c]` needs those of the standard library, which Embedded Swift does not bring;
+/// there it folds ASCII letters alone.
 ///
-/// All matching is by Unicode scalars of the normal form, in time linear in the text: "é" does not begin with "e", however
-/// it was written.
+/// All matching is by Unicode scalars of the normal form, in time linear in the text: "é" does not begin with "e",
+/// however it was written.
 struct FoldedText: Equatable {
   /// The bytes.
   let bytes: [UInt8]

@@ -67,8 +67,8 @@ func castValue(_ value: Value, to type: String) -> Value? {
 }
 
 extension Value {
-  /// The type that `CAST` needs to give a value of this kind, if it has no literal of its own: `NSDecimalNumber` (of text),
-  /// `NSDate` (of seconds since 2001-01-01), `NSUUID` and `NSURL` (of text), `NSData` (of hexadecimal digits),
+  /// The type that `CAST` needs to give a value of this kind, if it has no literal of its own: `NSDecimalNumber` (of
+  /// text), `NSDate` (of seconds since 2001-01-01), `NSUUID` and `NSURL` (of text), `NSData` (of hexadecimal digits),
   /// `NSManagedObjectID` (of `entity/row`), `float` (of a number), `composite` (of a list of names and values in turn).
   public var castType: String? {
     switch self {

@@ -1,8 +1,8 @@
 // From the loosest to the tightest: `+ -`, `* /`, `**` (which binds to the right), signs, then what stands behind an
 // expression: elements, key paths, collection operators.
 //
-// Operators and signs are read without recursion, and what is rare has functions of its own: a level of parentheses takes two
-// frames, and the deepest text has to fit the stack of a small thread.
+// Operators and signs are read without recursion, and what is rare has functions of its own: a level of parentheses
+// takes two frames, and the deepest text has to fit the stack of a small thread.
 extension PredicateParser {
   mutating func expression() throws(PredicateError) -> Expression {
     try descend()
@@ -116,7 +116,8 @@ extension PredicateParser {
     return try expression(of: components, from: base, start)
   }
 
-  /// What is given as an argument is part of a key path as if it were written: behind a point, and with names behind it.
+  /// What is given as an argument is part of a key path as if it were written: behind a point, and with names behind
+  /// it.
   @inline(never)
   private mutating func continued(
     _ first: Expression, _ start: PredicateToken

@@ -2,15 +2,15 @@ extension Predicate {
   /// Reads a predicate in Core Data's format syntax.
   ///
   /// Read is Core Data's grammar: the comparisons `= == != <> < <= =< > >= =>`, `BETWEEN {a, b}`, `IN`, `BEGINSWITH`,
-  /// `CONTAINS`, `ENDSWITH`, `LIKE` and `MATCHES`, with the options `[c]`, `[d]`, `[n]`; `AND OR NOT && || !` and parentheses;
-  /// `ANY`, `SOME`, `ALL` and `NONE`; `TRUEPREDICATE` and `FALSEPREDICATE`; literals, lists in braces, `NULL`, `SELF`, key
-  /// paths with collection operators, `$variables` and key paths from them, `+ - * / **`, functions, `CAST`, `TERNARY`,
-  /// `SUBQUERY`, elements `[0]`, `[FIRST]`, `[LAST]`, `[SIZE]`. Key words are recognised in any case; `#` before a name makes
-  /// it a name. `%@` and the number marks take a value, `%K` a key path, from `arguments` in turn, except inside of quotes.
-  /// `:=`, `FETCH`, type identifiers and unknown functions are refused.
+  /// `CONTAINS`, `ENDSWITH`, `LIKE` and `MATCHES`, with the options `[c]`, `[d]`, `[n]`; `AND OR NOT && || !` and
+  /// parentheses; `ANY`, `SOME`, `ALL` and `NONE`; `TRUEPREDICATE` and `FALSEPREDICATE`; literals, lists in braces,
+  /// `NULL`, `SELF`, key paths with collection operators, `$variables` and key paths from them, `+ - * / **`,
+  /// functions, `CAST`, `TERNARY`, `SUBQUERY`, elements `[0]`, `[FIRST]`, `[LAST]`, `[SIZE]`. Key words are recognised
+  /// in any case; `#` before a name makes it a name. `%@` and the number marks take a value, `%K` a key path, from
+  /// `arguments` in turn, except inside of quotes. `:=`, `FETCH`, type identifiers and unknown functions are refused.
   ///
-  /// Numbers without point and exponent are integers (decimals beyond 64 bits), others doubles, or decimals if they have
-  /// more digits than a double needs.
+  /// Numbers without point and exponent are integers (decimals beyond 64 bits), others doubles, or decimals if they
+  /// have more digits than a double needs.
   ///
   /// - Throws: ``PredicateError`` with the position of the first mistake. Linear in the length of the text.
   public init(format: String, arguments: [PredicateArgument] = []) throws(PredicateError) {
@@ -26,7 +26,8 @@ extension Predicate {
 }
 
 extension Expression {
-  /// Reads an expression in Core Data's format syntax, such as `price * 1.19`; see ``Predicate/init(format:arguments:)``.
+  /// Reads an expression in Core Data's format syntax, such as `price * 1.19`; see
+  /// ``Predicate/init(format:arguments:)``.
   ///
   /// - Throws: ``PredicateError`` with the position of the first mistake.
   public init(format: String, arguments: [PredicateArgument] = []) throws(PredicateError) {

@@ -1,5 +1,5 @@
-/// Reads a regular expression: a part of ICU's dialect (`Specs/07-predicates.md`), with precise errors for the rest of it.
-/// A recursive-descent parser; groups are its only recursion, and are counted.
+/// Reads a regular expression: a part of ICU's dialect (`Specs/07-predicates.md`), with precise errors for the rest of
+/// it. A recursive-descent parser; groups are its only recursion, and are counted.
 struct RegexParser {
   /// How often at most `{n,m}` may repeat: with nested ones the program's size is the limit.
   static let repeatLimit = 1000

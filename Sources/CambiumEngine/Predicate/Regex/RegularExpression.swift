@@ -1,7 +1,8 @@
 import CambiumKernel
 
-/// A regular expression made ready for whole matches, after Thompson and Pike: every place that the expression can be at is
-/// followed at once, so that a text takes at most (its length) times (the size of the program), whatever the expression.
+/// A regular expression made ready for whole matches, after Thompson and Pike: every place that the expression can be
+/// at is followed at once, so that a text takes at most (its length) times (the size of the program), whatever the
+/// expression.
 struct RegularExpression: Sendable {
   /// How large a program may become: repetitions are written out.
   static let sizeLimit = 10_000

@@ -48,8 +48,8 @@ extension RelationshipReader {
     return n
   }
 
-  /// Tells `body` of each of some ascending rows of the destination whether a sieve lets it through; nothing of those that are
-  /// not there.
+  /// Tells `body` of each of some ascending rows of the destination whether a sieve lets it through; nothing of those
+  /// that are not there.
   func offer(
     _ rows: ArraySlice<UInt64>, to sieve: RowSieve, _ body: (UInt64, Bool) -> Void
   ) throws(EngineError) {

@@ -20,8 +20,8 @@ public struct EngineSort: Sendable {
   /// The order of distances from a place, as `distanceToLocation:fromLocation:` has them: in ascending order the
   /// nearest come first, and objects without a distance last, since they are not near.
   ///
-  /// - Parameter keyPath: A composite with numbers `latitude` and `longitude`, in degrees. If there is an R-tree index on
-  ///   both and a limit, only what is around the place is read.
+  /// - Parameter keyPath: A composite with numbers `latitude` and `longitude`, in degrees. If there is an R-tree index
+  ///   on both and a limit, only what is around the place is read.
   public init(distanceOf keyPath: String, from origin: EnginePlace, ascending: Bool = true) {
     self.init(keyPath, ascending: ascending)
     self.origin = origin

@@ -1,7 +1,7 @@
 import CambiumKernel
 
-/// A way to find rows. The rows that it gives contain all that the conditions it was made for hold for; whether they are
-/// just those is said by who made it.
+/// A way to find rows. The rows that it gives contain all that the conditions it was made for hold for; whether they
+/// are just those is said by who made it.
 indirect enum AccessPath {
   /// Every row.
   case scan
@@ -53,7 +53,8 @@ struct PlaceRows {
   let area: SpatialArea
 }
 
-/// Rows of an entity found by way of the rows of another: those from which a relationship leads to objects that were found.
+/// Rows of an entity found by way of the rows of another: those from which a relationship leads to objects that were
+/// found.
 struct RelatedRows {
   enum Way {
     /// By the tree of a to-one relationship of the rows wanted.
@@ -120,8 +121,8 @@ struct OrderedIndex {
   let ranges: IndexRanges
   /// Whether it is gone through from its end.
   let isReversed: Bool
-  /// How many of the index's parts the order is by, those included that are the same for all. Rows with the same ones come by
-  /// their number, whatever the other parts.
+  /// How many of the index's parts the order is by, those included that are the same for all. Rows with the same ones
+  /// come by their number, whatever the other parts.
   let parts: Int
   /// Whether that is the whole order. If not, it is by other keys as well, and rows with the same parts have to be
   /// sorted.

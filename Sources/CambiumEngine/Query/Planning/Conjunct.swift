@@ -1,4 +1,5 @@
-/// A condition that has to hold besides others, and, if it compares a key path with a constant, what it says of the path.
+/// A condition that has to hold besides others, and, if it compares a key path with a constant, what it says of the
+/// path.
 struct Conjunct {
   let predicate: Predicate
   /// The condition with the key path on its left side; nil if it is anything else.

@@ -14,8 +14,8 @@ extension FetchPlanner {
     return found
   }
 
-  /// A plan that goes through a spatial index from a place on, and stops when there are enough; nil if the order is another
-  /// one, or no index has the places.
+  /// A plan that goes through a spatial index from a place on, and stops when there are enough; nil if the order is
+  /// another one, or no index has the places.
   func nearest(
     _ sort: [EngineSort], _ conjuncts: [Conjunct], matches: Double, wanted: Int
   ) throws(EngineError) -> FetchPlan? {

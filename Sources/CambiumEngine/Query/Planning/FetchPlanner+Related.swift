@@ -1,7 +1,8 @@
 import CambiumKernel
 
-/// Narrowing by related objects: the planner takes the condition to the other end of the relationship, finds rows there, and follows the
-/// relationship back. It can do so for every relationship with an inverse, because transactions write both ends of every link.
+/// Narrowing by related objects: the planner takes the condition to the other end of the relationship, finds rows
+/// there, and follows the relationship back. It can do so for every relationship with an inverse, because transactions
+/// write both ends of every link.
 extension FetchPlanner {
   /// Conditions of the objects that one relationship leads to, and the plan by which these are found.
   private struct Candidate {

@@ -19,7 +19,8 @@ struct FetchPlanner {
   /// Indexes of places.
   let spatialMakers: [KeyMaker]
 
-  /// Alternatives and relationships inside of each other, and alternatives beside each other, beyond which a scan is done.
+  /// Alternatives and relationships inside of each other, and alternatives beside each other, beyond which a scan is
+  /// done.
   private static let mostDepth = 6
   private static let mostAlternatives = 100
   /// Ways to narrow down that are tried together.
@@ -422,8 +423,8 @@ struct FetchPlanner {
       for case .reference(let reference) in list { references.append(reference) }
     default: return nil
     }
-    // Rows of other hierarchies have the same numbers. An object that is named with its ancestor's entity equals none, which
-    // the rows tell.
+    // Rows of other hierarchies have the same numbers. An object that is named with its ancestor's entity equals none,
+    // which the rows tell.
     let schema = view.store.schema
     var rows: Set<UInt64> = []
     var isExact = true

@@ -19,8 +19,8 @@ struct IndexRanges {
   /// Whether there is one entry at most.
   var isSingle: Bool { maker.isUnique && shape == .equality && equalParts == maker.paths.count && ranges.count <= 1 }
 
-  /// The ranges that the conditions confine a fetch to: equalities of the index's first parts, then one range. Nil if they
-  /// confine it to nothing less than the whole tree.
+  /// The ranges that the conditions confine a fetch to: equalities of the index's first parts, then one range. Nil if
+  /// they confine it to nothing less than the whole tree.
   init?(_ maker: KeyMaker, _ conjuncts: [Conjunct], keyLimit: Int) {
     self.maker = maker
     var prefix = KeyEncoder(limit: keyLimit)
@@ -97,8 +97,8 @@ struct IndexRanges {
 
   private func isText(_ part: Int) -> Bool { maker.types[part] == .string || maker.types[part] == .uri }
 
-  /// What every text begins with that a pattern of `LIKE` describes, and whether it describes all that do; nil if they begin
-  /// with nothing.
+  /// What every text begins with that a pattern of `LIKE` describes, and whether it describes all that do; nil if they
+  /// begin with nothing.
   private static func literalPrefix(_ pattern: String) -> (text: String, isAll: Bool)? {
     var text = ""
     var rest = 0
@@ -115,8 +115,8 @@ struct IndexRanges {
     return text.isEmpty ? nil : (text, rest > 0)
   }
 
-  /// Confines to texts that begin alike, which a condition, the one at `place`, may say and no more. A key that was cut tells
-  /// how its text begins, unless what is asked for was cut as well.
+  /// Confines to texts that begin alike, which a condition, the one at `place`, may say and no more. A key that was cut
+  /// tells how its text begins, unless what is asked for was cut as well.
   private mutating func confine(
     _ part: Int, toPrefix text: String, _ place: Int?, _ prefix: borrowing KeyEncoder
   ) -> Bool {
@@ -221,8 +221,8 @@ struct IndexRanges {
 
   // MARK: Constants as parts of keys
 
-  /// Whether rows have the part's key exactly if they equal the value, which is not null: not so for kinds of values whose
-  /// conversion to the attribute's type might round.
+  /// Whether rows have the part's key exactly if they equal the value, which is not null: not so for kinds of values
+  /// whose conversion to the attribute's type might round.
   static func tells(_ value: Value, _ maker: KeyMaker, _ part: Int) -> Bool {
     guard let type = maker.types[part] else {
       // A row number or entity too large for a key, as a temporary identity has, is cut there.

@@ -44,7 +44,8 @@ public struct QueryExplanation: Sendable, CustomStringConvertible {
     case boundedSort
     /// Rows are not looked at: what finds them decides.
     case undecoded
-    /// Groups or distinct values are stretches of an index: of their rows, hardly more than the first ones are looked at.
+    /// Groups or distinct values are stretches of an index: of their rows, hardly more than the first ones are looked
+    /// at.
     case coveringIndex
   }
 

@@ -127,8 +127,8 @@ struct SpatialCondition {
 }
 
 extension SpatialDistance {
-  /// The distance that an expression computes: of the places that a spatial index has, from one that is given. nil if it is
-  /// anything else.
+  /// The distance that an expression computes: of the places that a spatial index has, from one that is given. nil if
+  /// it is anything else.
   init?(_ expression: Expression, _ maker: KeyMaker) {
     guard maker.isSpatial, case .function(let name, let arguments) = expression, arguments.count == 2,
       name == PredicateFunction.distance.name

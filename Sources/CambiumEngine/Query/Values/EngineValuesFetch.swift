@@ -1,10 +1,11 @@
 /// What to fetch as rows of values instead of objects: columns of each object, or of each group of them.
 ///
-/// There are groups if ``groupBy`` names key paths or an aggregate occurs in a column; without ``groupBy`` all objects are one
-/// group, also if there are none. Aggregates are the functions `count`, `sum`, `average`, `min`, `max`, `median`, `mode` and
-/// `stddev` of one argument, which is computed of each object; what is made of them is computed of each group. They follow
-/// SQL's rules: null has no part in them; `count` of nothing is 0, the others of nothing are null. A key path through to-many
-/// relationships gives an aggregate all the values that it reads; operators such as `@sum` are of one object.
+/// There are groups if ``groupBy`` names key paths or an aggregate occurs in a column; without ``groupBy`` all objects
+/// are one group, also if there are none. Aggregates are the functions `count`, `sum`, `average`, `min`, `max`,
+/// `median`, `mode` and `stddev` of one argument, which is computed of each object; what is made of them is computed of
+/// each group. They follow SQL's rules: null has no part in them; `count` of nothing is 0, the others of nothing are
+/// null. A key path through to-many relationships gives an aggregate all the values that it reads; operators such as
+/// `@sum` are of one object.
 ///
 /// - `count` counts values: `count(self)` objects, `count(name)` those that have a name.
 /// - `sum` of integers is exact, a decimal where 64 bits do not hold it. Other numbers are added up as `+` does.
@@ -12,8 +13,8 @@
 /// - `min` and `max` order as predicates do.
 /// - `median`, `mode` and `stddev` keep all values of their groups in memory, the others do not.
 public struct EngineValuesFetch: Sendable {
-  /// Which objects. Order, offset and limit are those of the results: the order names columns, grouped key paths or, where
-  /// there are no groups, key paths of the objects.
+  /// Which objects. Order, offset and limit are those of the results: the order names columns, grouped key paths or,
+  /// where there are no groups, key paths of the objects.
   public var fetch: EngineFetch
   /// What is asked of each object or group: key paths (of groups those in ``groupBy``), aggregates, literals, and what
   /// predicates' expressions make of them.

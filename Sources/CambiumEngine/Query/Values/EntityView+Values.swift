@@ -1,8 +1,9 @@
 import CambiumKernel
 
 extension EntityView {
-  /// The results of a fetch of values: for each the values of its columns. Rows are gone through once, and no objects are
-  /// built. Where the order leaves it open, results come in the order in which the first of their objects does in a fetch.
+  /// The results of a fetch of values: for each the values of its columns. Rows are gone through once, and no objects
+  /// are built. Where the order leaves it open, results come in the order in which the first of their objects does in a
+  /// fetch.
   ///
   /// - Throws: as ``EngineValuesFetch/check(against:)`` and ``fetch(_:)``.
   public func fetchValues(_ request: EngineValuesFetch) throws(EngineError) -> [[Value]] {
@@ -69,8 +70,8 @@ extension EntityView {
       && (request.fetch.limit == nil || !design.order.isEmpty)
   }
 
-  /// Of which objects results are made: whether they come in the order of the results, and whether they are those of the results
-  /// alone, offset and limit taken into account.
+  /// Of which objects results are made: whether they come in the order of the results, and whether they are those of
+  /// the results alone, offset and limit taken into account.
   private func objects(
     of request: EngineValuesFetch, _ design: ValuesDesign
   ) -> (fetch: EngineFetch, isInOrder: Bool, isPart: Bool) {

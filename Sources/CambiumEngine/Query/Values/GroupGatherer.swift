@@ -1,7 +1,7 @@
 import CambiumKernel
 
-/// Puts rows into groups, and gathers what the aggregates ask of each: from the rows as they lie where that tells, else from
-/// their values.
+/// Puts rows into groups, and gathers what the aggregates ask of each: from the rows as they lie where that tells, else
+/// from their values.
 final class GroupGatherer {
   private let design: ValuesDesign
   private let keyCount: Int
@@ -13,11 +13,12 @@ final class GroupGatherer {
   private let fast: [Int]
   /// Of the fetch's own layout.
   private let designed: [GroupNumbers.Source]
-  /// Where the layout of the rows that come has what is asked; as many as there are keys, and as there are fast aggregates.
+  /// Where the layout of the rows that come has what is asked; as many as there are keys, and as there are fast
+  /// aggregates.
   private let keySources: UnsafeMutablePointer<GroupKeys.Source>
   private let sources: UnsafeMutablePointer<GroupNumbers.Source>
-  // Exclusive access is not checked at run time, since a row takes hardly longer than the checks; `take` is the only method
-  // that rows are handed to, and nothing in it comes back to it.
+  // Exclusive access is not checked at run time, since a row takes hardly longer than the checks; `take` is the only
+  // method that rows are handed to, and nothing in it comes back to it.
   @exclusivity(unchecked) private var layoutID: UInt16?
   @exclusivity(unchecked) private var hasKeySources = false
   @exclusivity(unchecked) private var known = GroupKeys()

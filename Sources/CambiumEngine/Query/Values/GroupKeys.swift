@@ -1,8 +1,8 @@
 import CambiumKernel
 
-/// The groups that rows are of, known by the bytes that the rows have of what they are grouped by: the same bytes are always
-/// the same values, so that values are read once for all rows with the same bytes. Other bytes may be the same values still;
-/// whoever reads them knows.
+/// The groups that rows are of, known by the bytes that the rows have of what they are grouped by: the same bytes are
+/// always the same values, so that values are read once for all rows with the same bytes. Other bytes may be the same
+/// values still; whoever reads them knows.
 struct GroupKeys: ~Copyable {
   /// Where one of the things grouped by lies in rows of a layout: plain memory.
   struct Source {
@@ -16,8 +16,8 @@ struct GroupKeys: ~Copyable {
     var middle = -1
     var leaf: Int
 
-    /// The place of a key path: of an attribute, an element of a composite, or a to-one relationship, on whose destination
-    /// alone all that lies behind it depends. Nil for anything else.
+    /// The place of a key path: of an attribute, an element of a composite, or a to-one relationship, on whose
+    /// destination alone all that lies behind it depends. Nil for anything else.
     init?(_ path: String, _ layout: EntityLayout, _ reader: PathReader) {
       outer = -1
       if let field = reader.toOneField(path, layout) {

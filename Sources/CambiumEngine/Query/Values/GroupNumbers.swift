@@ -1,7 +1,7 @@
 import CambiumKernel
 
-/// What is known so far of a group's numbers: as ``GroupAggregate``, but plain memory, for numbers and dates that are read
-/// from rows as they lie.
+/// What is known so far of a group's numbers: as ``GroupAggregate``, but plain memory, for numbers and dates that are
+/// read from rows as they lie.
 struct GroupNumbers {
   /// Where an aggregate's numbers lie in rows of a layout.
   struct Source {

@@ -1,8 +1,8 @@
 import CambiumKernel
 
-/// Groups, or distinct values, whose key paths are the first parts of an index: a group is a stretch of the index, of which
-/// how many there are and the ends of the part behind are found without going through it; so is the first of its rows, where
-/// entries have no further parts that they are ordered by.
+/// Groups, or distinct values, whose key paths are the first parts of an index: a group is a stretch of the index, of
+/// which how many there are and the ends of the part behind are found without going through it; so is the first of its
+/// rows, where entries have no further parts that they are ordered by.
 struct IndexGroups {
   /// What is asked of a group.
   enum Aggregate {
@@ -78,8 +78,8 @@ extension EntityView {
     return nil
   }
 
-  /// The slots of each group, the groups in the order in which their first rows come. Nil if keys were cut, or there are so
-  /// many groups that looking at every row costs less.
+  /// The slots of each group, the groups in the order in which their first rows come. Nil if keys were cut, or there
+  /// are so many groups that looking at every row costs less.
   func slots(of groups: IndexGroups, _ request: EngineValuesFetch, _ design: ValuesDesign) throws(EngineError)
     -> [[Value]]?
   {
@@ -144,8 +144,8 @@ extension EntityView {
   /// How many rows are looked at for the first ones of groups.
   private static let soughtRows = 4096
 
-  /// Puts the first row of each group in the place of any: found among the first rows that there are, as most are that are not
-  /// rare, or else among the keys of the group.
+  /// Puts the first row of each group in the place of any: found among the first rows that there are, as most are that
+  /// are not rare, or else among the keys of the group.
   private func seekFirstRows(
     _ found: inout [Stretch], _ groups: IndexGroups, _ plan: EntityPlan, _ request: EngineValuesFetch,
     _ reader: ValuesReader
@@ -211,8 +211,8 @@ extension EntityView {
     slots = values
   }
 
-  /// The first row and the beginning of the keys of each group. Nil if keys were cut, or there are too many. `isOrdered` says
-  /// that the rows of a group come in their own order, or that it makes no difference which is first.
+  /// The first row and the beginning of the keys of each group. Nil if keys were cut, or there are too many.
+  /// `isOrdered` says that the rows of a group come in their own order, or that it makes no difference which is first.
   private func stretches(
     of groups: IndexGroups, _ plan: EntityPlan, isOrdered: Bool, _ isCancelled: (@Sendable () -> Bool)?
   ) throws(EngineError) -> [Stretch]? {

@@ -1,4 +1,5 @@
-/// Makes results of slots: leaves out those that there are already, puts them in order, and keeps no more than are wanted.
+/// Makes results of slots: leaves out those that there are already, puts them in order, and keeps no more than are
+/// wanted.
 struct ValuesCollector {
   private struct Result {
     var values: [Value]

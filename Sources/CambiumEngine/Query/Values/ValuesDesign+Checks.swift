@@ -15,7 +15,8 @@ extension ValuesDesign {
     }
   }
 
-  /// The text of something made of slots, with what they were called instead of their numbers. Literals stay as they are.
+  /// The text of something made of slots, with what they were called instead of their numbers. Literals stay as they
+  /// are.
   private func spelled(_ text: String) -> String {
     var result: [UInt8] = []
     var digits: [UInt8]?

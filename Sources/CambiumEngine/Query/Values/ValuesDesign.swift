@@ -1,9 +1,10 @@
 import CambiumKernel
 
-/// A fetch of values, checked: what is read of each object, what is gathered for each group, and how results are made of it.
+/// A fetch of values, checked: what is read of each object, what is gathered for each group, and how results are made
+/// of it.
 ///
-/// Each object or group has a row of slots. Of a group these are the grouped values, then the aggregates; of an object, what
-/// its columns and then its order read.
+/// Each object or group has a row of slots. Of a group these are the grouped values, then the aggregates; of an object,
+/// what its columns and then its order read.
 struct ValuesDesign {
   /// Where a result's value comes from.
   enum Source {

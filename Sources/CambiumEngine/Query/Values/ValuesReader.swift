@@ -1,6 +1,7 @@
 import CambiumKernel
 
-/// Reads the same expressions of row after row. Where they lie in rows of a layout is looked up once for each run of it.
+/// Reads the same expressions of row after row. Where they lie in rows of a layout is looked up once for each run of
+/// it.
 final class ValuesReader {
   private let reader: PathReader
   private let expressions: [Expression]

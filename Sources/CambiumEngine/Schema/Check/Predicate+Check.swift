@@ -1,16 +1,18 @@
 import CambiumKernel
 
 extension Predicate {
-  /// Checks the predicate against an entity of a schema and brings it into a normal form, which matches the same objects:
+  /// Checks the predicate against an entity of a schema and brings it into a normal form, which matches the same
+  /// objects:
   ///
   /// - key paths exist, and both sides of each comparison can be compared;
-  /// - a constant has the type of the attribute that it is compared with, wherever that does not change what is asked: an
-  ///   integer becomes a double, or a double the decimal of its shortest text (0.1), text a UUID or URI, or a date as
-  ///   ``ISODate`` reads it, the elements of a composite get their declared order. What the type cannot hold (1.5 for
-  ///   an integer) stays as it is and is compared by its exact value;
+  /// - a constant has the type of the attribute that it is compared with, wherever that does not change what is asked:
+  ///   an integer becomes a double, or a double the decimal of its shortest text (0.1), text a UUID or URI, or a date
+  ///   as ``ISODate`` reads it, the elements of a composite get their declared order. What the type cannot hold (1.5
+  ///   for an integer) stays as it is and is compared by its exact value;
   /// - in `constant < keyPath` and the like the key path comes first, and `{…} CONTAINS keyPath` is `keyPath IN {…}`;
   /// - operators, functions and casts of constants alone are computed;
-  /// - operands of operators and arguments of functions have kinds that these take, and regular expressions can be read;
+  /// - operands of operators and arguments of functions have kinds that these take, and regular expressions can be
+  ///   read;
   /// - options are taken off where no strings are compared; `FALSE AND …`, `TRUE OR …` and the like are not folded.
   ///
   /// `$variables` are left alone, and compare with anything.
@@ -233,9 +235,9 @@ struct PredicateChecker {
 }
 
 extension Comparison {
-  /// Exchanges the sides, where the comparison has a mirror image and only the right side is a key path, or only the right
-  /// one has to be computed, and answers whether it did. Variables of which something is known are like key paths beside a
-  /// value. A list CONTAINS what is IN it.
+  /// Exchanges the sides, where the comparison has a mirror image and only the right side is a key path, or only the
+  /// right one has to be computed, and answers whether it did. Variables of which something is known are like key paths
+  /// beside a value. A list CONTAINS what is IN it.
   @discardableResult
   fileprivate mutating func turnPathLeft(_ isKnown: (String) -> Bool) -> Bool {
     func isKnownVariable(_ side: Expression) -> Bool {

@@ -1,11 +1,11 @@
 // Predicates about a value, and not about an object: what an attribute is validated by.
 extension Predicate {
   /// Checks the predicate as one about the values of an attribute, and brings it into a normal form, as
-  /// ``check(against:entity:)`` does for objects. `SELF` is the value; `length` is how many characters a text has, or bytes a piece of
-  /// data; any other key path names elements of a composite.
+  /// ``check(against:entity:)`` does for objects. `SELF` is the value; `length` is how many characters a text has, or
+  /// bytes a piece of data; any other key path names elements of a composite.
   ///
-  /// - Throws: ``PredicateError`` without position: another key path, a type mismatch, a variable, a part that is not supported, an
-  ///   attribute whose values are of no type that is known here.
+  /// - Throws: ``PredicateError`` without position: another key path, a type mismatch, a variable, a part that is not
+  ///   supported, an attribute whose values are of no type that is known here.
   public func check(valuesOf attribute: AttributeSchema) throws(PredicateError) -> Predicate {
     switch attribute.type {
     case .transformable, .undefined, .objectID:

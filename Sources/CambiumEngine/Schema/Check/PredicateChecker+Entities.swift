@@ -1,6 +1,6 @@
 extension PredicateChecker {
-  /// `castObject:toEntity:(object, "name")`: gives it, as a third argument, the identifiers of the entity and its descendants, because
-  /// the evaluator knows no model.
+  /// `castObject:toEntity:(object, "name")`: gives it, as a third argument, the identifiers of the entity and its
+  /// descendants, because the evaluator knows no model.
   @inline(never)
   func castToEntity(_ arguments: [Expression], depth: Int) throws(PredicateError) -> (Expression, Side) {
     guard arguments.count >= 2 else { return (.constant(.null), Side(nil)) }

@@ -7,7 +7,8 @@ public protocol DeletionSource {
   /// What reading throws.
   associatedtype Failure: Error
 
-  /// The relationships of an object, with their rules. Those may be left out that have nothing to say about the deletion.
+  /// The relationships of an object, with their rules. Those may be left out that have nothing to say about the
+  /// deletion.
   func rules(of object: Object) throws(Failure) -> [(relationship: Relationship, rule: DeleteRule)]
   /// Where a relationship of an object leads.
   func destinations(of object: Object, by relationship: Relationship) throws(Failure) -> [Object]
@@ -32,7 +33,8 @@ public struct Deletion<Object: Hashable, Relationship> {
     }
   }
 
-  /// The objects that are deleted: those that were asked for, and behind them those that go along by the rule to cascade. Each once.
+  /// The objects that are deleted: those that were asked for, and behind them those that go along by the rule to
+  /// cascade. Each once.
   public let objects: [Object]
   /// What leads to an object that stays, which is to lead back no longer.
   public let emptied: [Lead]
@@ -162,8 +164,8 @@ private final class StoredLinks: DeletionSource {
 }
 
 extension EntityTransaction {
-  /// What the deletion of some objects deletes and denies by the delete rules, as the transaction sees the links now. Objects that do
-  /// not exist are left out. What it empties, ``delete(_:rule:)`` finds itself.
+  /// What the deletion of some objects deletes and denies by the delete rules, as the transaction sees the links now.
+  /// Objects that do not exist are left out. What it empties, ``delete(_:rule:)`` finds itself.
   ///
   /// - Parameters:
   ///   - areThere: Whether the caller knows that the objects exist, so that they need not be looked up.

@@ -1,9 +1,10 @@
 import CambiumKernel
 
 extension EntityTransaction {
-  /// Removes objects, their index entries, and the links at both ends: what leads to them by a relationship with an inverse leads to
-  /// nothing afterwards. References stay, and lead nowhere, where there is no inverse, or where the rule of the removed object's relationship
-  /// is to do nothing. No further object is removed: see ``deletion(of:areThere:rule:)``.
+  /// Removes objects, their index entries, and the links at both ends: what leads to them by a relationship with an
+  /// inverse leads to nothing afterwards. References stay, and lead nowhere, where there is no inverse, or where the
+  /// rule of the removed object's relationship is to do nothing. No further object is removed: see
+  /// ``deletion(of:areThere:rule:)``.
   ///
   /// - Parameter rule: The delete rule of a relationship, if the model in use has another one than the stored model.
   /// - Throws: ``EngineError/noSuchObject(_:)``; ``EngineError/misuse(_:)`` if an object is named twice; kernel errors.

@@ -1,21 +1,22 @@
 import CambiumKernel
 
-// Links between objects. Each has two ends, and the transaction writes both: whoever changes one end by a setter, by a list of
-// destinations, or by one of these methods, finds the other end changed when the call returns.
+// Links between objects. Each has two ends, and the transaction writes both: whoever changes one end by a setter, by a
+// list of destinations, or by one of these methods, finds the other end changed when the call returns.
 extension EntityTransaction {
   /// Links an object to a destination.
   ///
-  /// A to-one relationship leads to the destination from now on, and no longer to its former one. A to-many relationship leads to one
-  /// more object, in a list to the last one; a destination that is linked already changes nothing. The inverse is written too: if it is a
-  /// to-one relationship, the destination leaves its former object.
+  /// A to-one relationship leads to the destination from now on, and no longer to its former one. A to-many
+  /// relationship leads to one more object, in a list to the last one; a destination that is linked already changes
+  /// nothing. The inverse is written too: if it is a to-one relationship, the destination leaves its former object.
   ///
-  /// An edit of two unordered to-many relationships changes no row and no version, so that two writers can both add links.
+  /// An edit of two unordered to-many relationships changes no row and no version, so that two writers can both add
+  /// links.
   ///
   /// The destination may be inserted later in the same transaction. It must exist when the transaction ends.
   ///
   /// - Throws: ``EngineError/noSuchObject(_:)`` if the object's row has to be written and there is none;
-  ///   ``EngineError/typeMismatch(entity:property:expected:found:)`` for a destination of another entity; ``EngineError/misuse(_:)`` for
-  ///   a relationship that is transient or of another entity; kernel errors.
+  ///   ``EngineError/typeMismatch(entity:property:expected:found:)`` for a destination of another entity;
+  ///   ``EngineError/misuse(_:)`` for a relationship that is transient or of another entity; kernel errors.
   /// - Complexity: O(log n); O(length) for a list.
   public func link(
     _ object: ObjectReference, _ relationship: RelationshipSchema, to destination: ObjectReference
@@ -44,7 +45,8 @@ extension EntityTransaction {
     }
   }
 
-  /// Takes a destination out of a relationship of an object, and the object out of the inverse. Nothing happens if there is no such link.
+  /// Takes a destination out of a relationship of an object, and the object out of the inverse. Nothing happens if
+  /// there is no such link.
   ///
   /// - Throws: As ``link(_:_:to:)``.
   /// - Complexity: O(log n); O(length) for a list.
@@ -73,8 +75,8 @@ extension EntityTransaction {
     }
   }
 
-  /// Moves a destination of an ordered relationship behind another one; to the front if that is nil. Nothing happens if one of the two is not
-  /// in the list.
+  /// Moves a destination of an ordered relationship behind another one; to the front if that is nil. Nothing happens if
+  /// one of the two is not in the list.
   ///
   /// - Throws: As ``link(_:_:to:)``; ``EngineError/misuse(_:)`` if the relationship is not ordered.
   /// - Complexity: O(length of the list).
@@ -99,8 +101,8 @@ extension EntityTransaction {
     }
   }
 
-  /// Sets all destinations of a to-many relationship, in order if it is ordered. Objects that are among them stay linked; the others
-  /// are unlinked.
+  /// Sets all destinations of a to-many relationship, in order if it is ordered. Objects that are among them stay
+  /// linked; the others are unlinked.
   ///
   /// - Throws: As ``link(_:_:to:)``.
   /// - Complexity: O(old and new destinations).
@@ -120,13 +122,13 @@ extension EntityTransaction {
     try setUnordered(place, of: object, plan, destinations)
   }
 
-  /// The ends of links that were changed so far, whichever end was written: for example a list that an object left because its to-one
-  /// relationship leads elsewhere. Each is told once. Ends of objects that this transaction has inserted are left out. Nothing is noted
-  /// unless ``notesChangedEnds`` is set.
+  /// The ends of links that were changed so far, whichever end was written: for example a list that an object left
+  /// because its to-one relationship leads elsewhere. Each is told once. Ends of objects that this transaction has
+  /// inserted are left out. Nothing is noted unless ``notesChangedEnds`` is set.
   public var changedEnds: [LinkEnd] { ledger.changed }
 
-  /// The objects whose rows were written so far because the other ends of their links were, each once. Objects that this transaction has
-  /// inserted are left out. Some may have been deleted since.
+  /// The objects whose rows were written so far because the other ends of their links were, each once. Objects that
+  /// this transaction has inserted are left out. Some may have been deleted since.
   public var changedByLinks: [ObjectReference] { ledger.changedObjects }
 
   /// The same of objects that this transaction has inserted.

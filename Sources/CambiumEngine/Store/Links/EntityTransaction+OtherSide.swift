@@ -46,8 +46,8 @@ extension EntityTransaction {
     }
   }
 
-  /// Makes a target lead back to the object that leads to it. Answers the object that the target led to before, which the caller has to
-  /// detach from it.
+  /// Makes a target lead back to the object that leads to it. Answers the object that the target led to before, which
+  /// the caller has to detach from it.
   private func attach(
     _ object: ObjectReference, to target: ObjectReference, by side: LinkSide
   ) throws(EngineError) -> (former: ObjectReference, target: ObjectReference, side: LinkSide)? {
@@ -127,8 +127,8 @@ extension EntityTransaction {
     noteWritten(back.id, writer.plan.reference(to: target))
   }
 
-  /// Takes over the links that lead to a row since before it was inserted. What the row itself says of a relationship counts; a
-  /// relationship that it leaves empty takes what leads to it.
+  /// Takes over the links that lead to a row since before it was inserted. What the row itself says of a relationship
+  /// counts; a relationship that it leaves empty takes what leads to it.
   func takeClaims(_ object: ObjectReference, _ plan: EntityPlan, _ edits: inout [LinkEdit]) throws(EngineError) {
     for side in plan.sides where side.mask != 0 {
       guard let claims = ledger.takeClaims(side.id, of: object.row) else { continue }
@@ -175,8 +175,8 @@ extension EntityTransaction {
     try storing { () throws(StoreError) in for link in links { _ = try transaction.delete(tree, link) } }
   }
 
-  /// Writes a row in the current layout, and the links in trees that a deferred migration has left in it: as long as they are in the row, the
-  /// trees are not looked at.
+  /// Writes a row in the current layout, and the links in trees that a deferred migration has left in it: as long as
+  /// they are in the row, the trees are not looked at.
   func adoptPendingLinks(_ object: ObjectReference) throws(EngineError) {
     if store.pendingLinks.isEmpty { return }
     let rows = try store.rows(of: object.entity)

@@ -2,7 +2,8 @@ import CambiumKernel
 
 /// What a transaction notes of the links that it writes, until it ends.
 struct LinkLedger {
-  /// Rows that do not exist yet, and the rows that lead to them already: these are taken over when such a row is inserted.
+  /// Rows that do not exist yet, and the rows that lead to them already: these are taken over when such a row is
+  /// inserted.
   struct Claims {
     private var order: [ObjectReference] = []
     private var rows = Set<UInt64>()
@@ -91,7 +92,8 @@ struct LinkLedger {
     destinations.append((object.entity, rows))
   }
 
-  /// Forgets an object that is deleted: it leads to no row that is inserted later, and what still leads to it may do so.
+  /// Forgets an object that is deleted: it leads to no row that is inserted later, and what still leads to it may do
+  /// so.
   mutating func forget(_ object: ObjectReference) {
     for i in destinations.indices { destinations[i].rows.remove(object.row) }
     if claims.isEmpty { return }

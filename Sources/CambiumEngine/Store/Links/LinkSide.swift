@@ -29,8 +29,8 @@ struct LinkSide: Sendable {
   /// Whether the inverse follows from this side, so that nothing is written for it.
   let isInverseDerived: Bool
 
-  /// Nil for a relationship without an inverse, or whose inverse is transient, and for one whose inverse does not lead back to the
-  /// entity: an inverse that the destination inherits may lead to other entities only.
+  /// Nil for a relationship without an inverse, or whose inverse is transient, and for one whose inverse does not lead
+  /// back to the entity: an inverse that the destination inherits may lead to other entities only.
   init?(
     _ relationship: RelationshipSchema, of entity: EntitySchema, _ layout: EntityLayout, _ schema: Schema,
     _ catalogue: Catalogue

@@ -1,10 +1,11 @@
 import CambiumKernel
 
 extension RowWriter {
-  /// Notes the destinations that a row has gained, and what it changes of relationships whose other sides are to be written.
+  /// Notes the destinations that a row has gained, and what it changes of relationships whose other sides are to be
+  /// written.
   ///
-  /// Destinations that the row had before are not looked for when the transaction ends: they may be gone where a relationship is allowed to
-  /// lead nowhere.
+  /// Destinations that the row had before are not looked for when the transaction ends: they may be gone where a
+  /// relationship is allowed to lead nowhere.
   func noteReferences(_ bytes: UnsafeRawBufferPointer, isNew: Bool) throws(EngineError) {
     if isAlone { return }
     let record: RecordView
@@ -82,7 +83,8 @@ extension RowWriter {
     return found
   }
 
-  /// Sets a field of the row that was begun, and writes it without its other side, which the caller has written or will write.
+  /// Sets a field of the row that was begun, and writes it without its other side, which the caller has written or will
+  /// write.
   func saveAlone(_ field: Int, reference: ObjectReference?) throws(EngineError) {
     touch(field)
     do throws(StoreError) { try builder.set(reference: reference.map(PackedReference.pack), at: field) } catch {

@@ -43,9 +43,9 @@ extension Store {
       store.deviceGivenUp = false
       loaded.adoptWriters(pages: store.pageWriter, values: store.valueWriter)
       if options.isReadOnly { return store }
-      // Other writers, if there are any, find another session then, and read everything anew: a recovery is no different
-      // to them from a checkpoint. Opening proves what was read by writing it again, which nothing less would do after a
-      // process whose sync failed.
+      // Other writers, if there are any, find another session then, and read everything anew: a recovery is no
+      // different to them from a checkpoint. Opening proves what was read by writing it again, which nothing less would
+      // do after a process whose sync failed.
       try store.takeIntoUse(loaded)
       guard try locks.tryLock(.shared, StoreLockPlace.writers) else { throw .busy }
       try locks.unlock(StoreLockPlace.turn)
@@ -79,7 +79,8 @@ extension Store {
     if isSuspended { return false }
     try enterSharedTurn()
     if !hasOtherWriters { return true }
-    // Commits at `.normal` have not been synced; nobody else knows of them that they were acknowledged. Others may be about to be.
+    // Commits at `.normal` have not been synced; nobody else knows of them that they were acknowledged. Others may be
+    // about to be.
     if options.durability != .none { try syncNow() }
     return false
   }

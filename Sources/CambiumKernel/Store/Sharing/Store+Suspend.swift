@@ -9,8 +9,8 @@ extension Store {
   ///
   /// Does nothing if the file is this store's alone, or if it is suspended.
   ///
-  /// - Throws: ``StoreError/closed``, ``StoreError/forked``; what the device throws. Commits at ``Durability/normal`` are
-  ///   synced first.
+  /// - Throws: ``StoreError/closed``, ``StoreError/forked``; what the device throws. Commits at ``Durability/normal``
+  ///   are synced first.
   public func suspend() throws(StoreError) {
     guard let share else { return }
     try requireSameProcess()
@@ -53,8 +53,8 @@ extension Store {
   /// Takes a suspended store up again. Snapshots from before whose room others may have used again throw
   /// ``StoreError/snapshotExpired`` from now on; if nobody has written meanwhile, none does.
   ///
-  /// - Throws: ``StoreError/busy`` if another process has taken the file for itself meanwhile: try again later, or close the
-  ///   store. ``StoreError/closed``, ``StoreError/forked``; what the device throws.
+  /// - Throws: ``StoreError/busy`` if another process has taken the file for itself meanwhile: try again later, or
+  ///   close the store. ``StoreError/closed``, ``StoreError/forked``; what the device throws.
   public func resume() throws(StoreError) {
     guard let share else { return }
     try requireSameProcess()

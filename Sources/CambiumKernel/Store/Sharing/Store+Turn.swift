@@ -1,5 +1,5 @@
-// The turn to write among processes: a lock on a byte, behind a queue of one, so that a process in a tight loop does not
-// keep the others out.
+// The turn to write among processes: a lock on a byte, behind a queue of one, so that a process in a tight loop does
+// not keep the others out.
 
 extension Store {
   /// Takes the turn among processes, and catches up with what others did. Called with the turn of this process.
@@ -36,8 +36,8 @@ extension Store {
     share.locks.giveUp(StoreLockPlace.queue)
   }
 
-  /// Gives the turn up to the other processes, unless threads of this one wait for it, or the caller comes back for it, and nobody waits in
-  /// the queue; every so often also then.
+  /// Gives the turn up to the other processes, unless threads of this one wait for it, or the caller comes back for it,
+  /// and nobody waits in the queue; every so often also then.
   func leaveSharedTurn(comesBack: Bool = false) {
     // A forked child shares its parent's locks, and must not give them up.
     guard let share, !isForked else { return }

@@ -54,8 +54,8 @@ final class StoreShare {
   var mustQueue = false
   private var random: UInt64
 
-  /// A turn that is asked for by threads of one process only, or that its conversion comes back for, is passed on so often before
-  /// others get a chance.
+  /// A turn that is asked for by threads of one process only, or that its conversion comes back for, is passed on so
+  /// often before others get a chance.
   static let mostHandovers = 64
 
   init(locks: any StoreLocks, process: UInt64, seed: UInt64) {

@@ -11,7 +11,8 @@ public protocol ModelExecutor: Executor {
 public protocol SerialModelExecutor: ModelExecutor, SerialExecutor {}
 
 /// Runs the jobs of a model actor on the threads of the container's coordinator: never on the main thread, and never on
-/// those of Swift's concurrency pool, which a job that reads or saves would hold up. SwiftData: `DefaultSerialModelExecutor`.
+/// those of Swift's concurrency pool, which a job that reads or saves would hold up. SwiftData:
+/// `DefaultSerialModelExecutor`.
 public final class DefaultSerialModelExecutor: SerialModelExecutor, @unchecked Sendable {
   // `@unchecked`: the context is used by jobs of this executor alone, and by who makes the actor, before there are any.
 

@@ -105,9 +105,9 @@ public struct ModelConfiguration: Hashable, Sendable, Identifiable {
       groupContainer: .automatic, cloudKitDatabase: cloudKitDatabase)
   }
 
-  /// The folder of stores without a URL of their own: one that is called like the executable, in the user's folder for the
-  /// data of applications. On Linux this is `$XDG_DATA_HOME/<executable>`, or `~/.local/share/<executable>`. A container
-  /// makes the folder.
+  /// The folder of stores without a URL of their own: one that is called like the executable, in the user's folder for
+  /// the data of applications. On Linux this is `$XDG_DATA_HOME/<executable>`, or `~/.local/share/<executable>`. A
+  /// container makes the folder.
   public static var defaultDirectory: URL {
     let process = ProcessInfo.processInfo
     let support: URL

@@ -3,8 +3,8 @@ import Foundation
 import Synchronization
 
 extension ModelContainer {
-  /// Looks for the models that a descriptor describes, beside all contexts, on another thread. For searches that take long, and
-  /// that the user may give up. SwiftData has no such call.
+  /// Looks for the models that a descriptor describes, beside all contexts, on another thread. For searches that take
+  /// long, and that the user may give up. SwiftData has no such call.
   ///
   ///     let search = Task {
   ///       try await container.identifiers(of: descriptor) { found, estimated in show(found, of: estimated) }
@@ -13,7 +13,8 @@ extension ModelContainer {
   ///
   /// - Parameters:
   ///   - descriptor: What is saved counts. Unsaved changes are the contexts' own.
-  ///   - progress: Is called every 50 milliseconds with the number of models that were found, and about how many there will be.
+  ///   - progress: Is called every 50 milliseconds with the number of models that were found, and about how many there
+  ///     will be.
   /// - Throws: as `ModelContext.fetch`; `CancellationError` soon after the task was cancelled.
   public func identifiers<T: PersistentModel>(
     of descriptor: FetchDescriptor<T>, progress: (@Sendable (_ found: Int, _ estimated: Int) -> Void)? = nil

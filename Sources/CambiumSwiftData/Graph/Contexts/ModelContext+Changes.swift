@@ -4,10 +4,11 @@ import Foundation
 extension ModelContext {
   // MARK: Inserting and deleting
 
-  /// Inserts a model, and the models that its relationships lead to. To insert one of this context's again does nothing.
+  /// Inserts a model, and the models that its relationships lead to. To insert one of this context's again does
+  /// nothing.
   ///
-  /// A class that the container's schema lacks, a model of another context, and a model that was deleted or rolled back are
-  /// noted as errors, and the next save throws.
+  /// A class that the container's schema lacks, a model of another context, and a model that was deleted or rolled back
+  /// are noted as errors, and the next save throws.
   public func insert<T: PersistentModel>(_ model: T) {
     let row = model._$row
     if let other = row.managedObjectContext {
@@ -48,8 +49,8 @@ extension ModelContext {
     delete(row)
   }
 
-  /// Marks models to be deleted by the next save: those of a class, or those of them that a predicate is true of. Delete rules
-  /// apply, and observers are told.
+  /// Marks models to be deleted by the next save: those of a class, or those of them that a predicate is true of.
+  /// Delete rules apply, and observers are told.
   ///
   /// - Parameter includeSubclasses: Whether models of classes that inherit from the class are deleted as well.
   /// - Throws: what fetching throws.
@@ -92,9 +93,9 @@ extension ModelContext {
 
   /// Saves all changes, or none. Does nothing if there are none.
   ///
-  /// - Throws: ``SwiftDataError/modelValidationFailure`` for a model that may not be saved as it is, with the error of the
-  ///   object graph underneath, which has the code, the property and the model; `CambiumError` for anything else, such as a
-  ///   full disk.
+  /// - Throws: ``SwiftDataError/modelValidationFailure`` for a model that may not be saved as it is, with the error of
+  ///   the object graph underneath, which has the code, the property and the model; `CambiumError` for anything else,
+  ///   such as a full disk.
   public func save() throws {
     autosave.didBegin()
     let context = managedObjectContext

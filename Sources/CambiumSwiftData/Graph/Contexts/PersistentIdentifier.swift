@@ -120,8 +120,8 @@ extension PersistentIdentifier: Codable {
     var entityName: String
   }
 
-  /// Reads what ``encode(to:)`` wrote. The identifier is equal to the one that was written, unless that was temporary and of
-  /// another process.
+  /// Reads what ``encode(to:)`` wrote. The identifier is equal to the one that was written, unless that was temporary
+  /// and of another process.
   public init(from decoder: any Decoder) throws {
     let form = try Form(from: decoder).implementation
     guard let number = UInt64(form.primaryKey.dropFirst()), form.isTemporary || form.storeIdentifier != nil else {

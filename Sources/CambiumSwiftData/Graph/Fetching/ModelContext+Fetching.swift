@@ -4,8 +4,8 @@ import Foundation
 extension ModelContext {
   /// The models that a descriptor describes.
   ///
-  /// - Throws: ``SwiftDataError/unsupportedPredicate`` and ``SwiftDataError/unsupportedSortDescriptor``, which name the part;
-  ///   ``SwiftDataError/unknownSchema`` for a class that the container lacks; what reading the store throws.
+  /// - Throws: ``SwiftDataError/unsupportedPredicate`` and ``SwiftDataError/unsupportedSortDescriptor``, which name the
+  ///   part; ``SwiftDataError/unknownSchema`` for a class that the container lacks; what reading the store throws.
   public func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [T] {
     let rows = try rows(descriptor)
     var models: [T] = []
@@ -29,8 +29,8 @@ extension ModelContext {
     return models
   }
 
-  /// The models that a descriptor describes, whose rows are read in batches as they are asked for. Models that are deleted
-  /// meanwhile stay in the collection.
+  /// The models that a descriptor describes, whose rows are read in batches as they are asked for. Models that are
+  /// deleted meanwhile stay in the collection.
   ///
   /// - Throws: as ``fetch(_:)-(FetchDescriptor<T>)``.
   public func fetch<T: PersistentModel>(
@@ -76,8 +76,8 @@ extension ModelContext {
   ///   - batchSize: How many models are read at a time.
   ///   - allowEscapingMutations: Whether the context may have unsaved changes, which keep their models in memory.
   ///   - block: May save.
-  /// - Throws: as ``fetch(_:)-(FetchDescriptor<T>)``; `CambiumError` for unsaved changes that are not allowed; what the block
-  ///   throws.
+  /// - Throws: as ``fetch(_:)-(FetchDescriptor<T>)``; `CambiumError` for unsaved changes that are not allowed; what the
+  ///   block throws.
   public func enumerate<T: PersistentModel>(
     _ fetch: FetchDescriptor<T>, batchSize: Int = 5000, allowEscapingMutations: Bool = false,
     block: (_ model: T) throws -> Void
@@ -92,9 +92,10 @@ extension ModelContext {
 
   // MARK: By identifiers
 
-  /// The model of an identifier. If the context does not have it, one whose row is read when a property is. If there is no such
-  /// row, its properties read as their initial values, and then ``PersistentModel/isDeleted`` is true. If the identifier is of
-  /// another store, the context notes an error, and the model belongs to no context. See ``existingModel(for:)``.
+  /// The model of an identifier. If the context does not have it, one whose row is read when a property is. If there is
+  /// no such row, its properties read as their initial values, and then ``PersistentModel/isDeleted`` is true. If the
+  /// identifier is of another store, the context notes an error, and the model belongs to no context. See
+  /// ``existingModel(for:)``.
   public func model(for persistentModelID: PersistentIdentifier) -> any PersistentModel {
     if let id = persistentModelID.objectID(in: stores.coordinator),
       let found = model(of: managedObjectContext.object(with: id))
@@ -121,8 +122,8 @@ extension ModelContext {
     return managedObjectContext.registeredObject(for: id).flatMap { model(of: $0) } as? T
   }
 
-  /// The model of an identifier, with its row read; `nil` if there is no such row, or it is of another class. SwiftData has no
-  /// such call.
+  /// The model of an identifier, with its row read; `nil` if there is no such row, or it is of another class. SwiftData
+  /// has no such call.
   ///
   /// - Throws: what reading throws.
   public func existingModel<T: PersistentModel>(for persistentModelID: PersistentIdentifier) throws -> T? {

@@ -35,8 +35,8 @@ extension ModelContext {
     return try aggregate.read(found.first?["value"])
   }
 
-  /// What the store computes of each group of the models that a descriptor describes. A group has one value of a property.
-  /// Groups come in the order of these values.
+  /// What the store computes of each group of the models that a descriptor describes. A group has one value of a
+  /// property. Groups come in the order of these values.
   ///
   /// - Throws: as ``fetch(_:)-(FetchDescriptor<T>)``; ``SwiftDataError/unsupportedKeyPath``.
   public func aggregate<T: PersistentModel, K, each V>(
@@ -69,8 +69,8 @@ extension ModelContext {
     return result
   }
 
-  /// How the store would answer a descriptor, for people to read: which indexes it uses, and about how many models there are
-  /// to look at. The text may change from version to version.
+  /// How the store would answer a descriptor, for people to read: which indexes it uses, and about how many models
+  /// there are to look at. The text may change from version to version.
   ///
   /// - Throws: as ``fetch(_:)-(FetchDescriptor<T>)``.
   public func explain<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> String {

@@ -2,8 +2,8 @@ import Foundation
 
 /// Finds out what a key path leads through, by reading it from a model that notes what is read of it.
 ///
-/// A property that is computed reads others as well. So the key path is read twice, of models with different values, and has to
-/// give the values that were read last.
+/// A property that is computed reads others as well. So the key path is read twice, of models with different values,
+/// and has to give the values that were read last.
 @usableFromInline final class PathProbe {
   private let round: Int
   private(set) var names: [String] = []
@@ -47,8 +47,8 @@ import Foundation
     return isIdentifier(modelClass.type)
   }
 
-  /// The path that a key path stands for, such as `trip.name` or `address.city`. Nil if it leads through something that is
-  /// not stored, such as a computed property.
+  /// The path that a key path stands for, such as `trip.name` or `address.city`. Nil if it leads through something that
+  /// is not stored, such as a computed property.
   static func name(of keyPath: AnyKeyPath, from modelClass: ModelClass) -> String? {
     if let property = modelClass.byKeyPath[keyPath] { return property.name }
     // A property that is stored is known. So this one is computed, and its code is not for values that are made up.

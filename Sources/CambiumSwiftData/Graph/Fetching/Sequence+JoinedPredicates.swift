@@ -1,8 +1,8 @@
 import Cambium
 import Foundation
 
-// `#Predicate` refuses `evaluate` off Apple's platforms. `Cambium` declares the same calls for all types. They are repeated here
-// for files that import this module alone and see no members of other modules (`MemberImportVisibility`).
+// `#Predicate` refuses `evaluate` off Apple's platforms. `Cambium` declares the same calls for all types. They are
+// repeated here for files that import this module alone and see no members of other modules (`MemberImportVisibility`).
 extension Sequence {
   /// Returns the condition that all of these hold. Of none, it holds.
   ///

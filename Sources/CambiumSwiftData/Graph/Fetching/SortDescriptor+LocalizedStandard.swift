@@ -7,8 +7,8 @@ import Foundation
     case localizedStandard
   }
 
-  // An order without a comparator is this one already. The compiler chooses these for `.localizedStandard`, which Foundation's own
-  // comparator lacks here.
+  // An order without a comparator is this one already. The compiler chooses these for `.localizedStandard`, which
+  // Foundation's own comparator lacks here.
   extension SortDescriptor where Compared: PersistentModel {
     /// Makes an order by a text, as people compare texts.
     public init(

@@ -5,8 +5,8 @@ import Foundation
 enum SortKey {
   /// The order of a sort descriptor.
   ///
-  /// Texts without a comparator, and those with `.localizedStandard`, are ordered with upper and lower case alike and numbers by
-  /// their value, and `.lexical` by scalars, so that all platforms agree.
+  /// Texts without a comparator, and those with `.localizedStandard`, are ordered with upper and lower case alike and
+  /// numbers by their value, and `.lexical` by scalars, so that all platforms agree.
   ///
   /// - Throws: ``SwiftDataError/unsupportedSortDescriptor``.
   static func of<M: PersistentModel>(_ descriptor: SortDescriptor<M>) throws -> FetchSortDescriptor {

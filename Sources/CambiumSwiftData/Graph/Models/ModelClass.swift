@@ -16,7 +16,8 @@ public final class ModelClass: @unchecked Sendable {
   /// All properties, those of the superclass first.
   let properties: [ModelProperty]
   let byName: [String: ModelProperty]
-  /// Whether an initializer gives values before its body runs, or each class has storage of its own; see ``ModelMaking``.
+  /// Whether an initializer gives values before its body runs, or each class has storage of its own; see
+  /// ``ModelMaking``.
   let beginsWithValues: Bool
   /// Properties by key paths that begin at this class, or at the one that declares them.
   let byKeyPath: [AnyKeyPath: ModelProperty]
@@ -100,8 +101,8 @@ public final class ModelClass: @unchecked Sendable {
     ModelMaker.make(newRow(), self, as: type)
   }
 
-  /// The name of a property by its key path. For one that is not stored, a name that no property has, so that using it is an
-  /// error of the context's.
+  /// The name of a property by its key path. For one that is not stored, a name that no property has, so that using it
+  /// is an error of the context's.
   func storedName(of keyPath: AnyKeyPath) -> String { byKeyPath[keyPath]?.name ?? "\(keyPath)" }
 
   /// The model classes that the class leads to, by inheritance or relationships, itself included, in a fixed order.

@@ -51,7 +51,8 @@ final class ModelMaker {
     return ModelMaking.$current.withValue(making) { makeHere(row, context) }
   }
 
-  /// Runs a block that makes models by ``makeHere(_:_:)``. Setting the task-local value takes longer than making a model.
+  /// Runs a block that makes models by ``makeHere(_:_:)``. Setting the task-local value takes longer than making a
+  /// model.
   ///
   /// - Parameter block: Must not call code of the application.
   func makeSeveral<R>(_ block: () throws -> R) rethrows -> R {

@@ -1,7 +1,7 @@
 import Observation
 
-/// Tells Observation of what is read and changed of a model, for accessors written by hand. The registrar is made when the first property is read, because
-/// nobody can observe a model before.
+/// Tells Observation of what is read and changed of a model, for accessors written by hand. The registrar is made when
+/// the first property is read, because nobody can observe a model before.
 public struct ModelObservation {
   private let row: ModelRow
 

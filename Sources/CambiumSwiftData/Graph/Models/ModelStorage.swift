@@ -1,6 +1,7 @@
 import Observation
 
-/// What a model keeps: the row that has its values, and its context. The expansion of ``Model()`` has one for each class.
+/// What a model keeps: the row that has its values, and its context. The expansion of ``Model()`` has one for each
+/// class.
 ///
 /// The row does not keep the model, because the model keeps the row. When the model ends, its row forgets it.
 public struct ModelStorage<Model: PersistentModel>: ~Copyable {

@@ -4,8 +4,8 @@ import Observation
 
 /// A class whose objects are kept in a store. ``Model()`` makes a class conform. SwiftData: `PersistentModel`.
 ///
-/// Use a model where its context is used, and nowhere else: a model is not `Sendable`. Hand over its ``persistentModelID``.
-/// Two models are equal if they are the same instance. A context has one instance for each row.
+/// Use a model where its context is used, and nowhere else: a model is not `Sendable`. Hand over its
+/// ``persistentModelID``. Two models are equal if they are the same instance. A context has one instance for each row.
 ///
 /// A model keeps its context alive. SwiftData's doesn't.
 public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, SendableMetatype {
@@ -28,8 +28,8 @@ public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, 
 }
 
 extension PersistentModel {
-  /// The context; `nil` before the model is inserted, and after its deletion was saved. A model that is deleted before it was
-  /// ever saved leaves the context at once.
+  /// The context; `nil` before the model is inserted, and after its deletion was saved. A model that is deleted before
+  /// it was ever saved leaves the context at once.
   public var modelContext: ModelContext? {
     let row = _$row
     return row.managedObjectContext == nil || row.isDeletedUnsaved ? nil : _$context

@@ -27,8 +27,8 @@ final class RowObserver: ObjectObserver {
     modelClass.show(stays, model)
   }
 
-  /// What others have saved may be new destinations of relationships that are not in the rows of the models that have them.
-  /// So these are told of, if they lead to a class of which anything was saved.
+  /// What others have saved may be new destinations of relationships that are not in the rows of the models that have
+  /// them. So these are told of, if they lead to a class of which anything was saved.
   func didMerge(_ changes: ObjectIDNotification, in context: ManagedObjectContext) {
     guard let models = context.face as? ModelContext, models.isObserved else { return }
     var entities = Set<String>()

@@ -62,7 +62,8 @@ extension ResultsObserver where SectionTitle == String {
 
   /// Observes the models for which a condition holds, in sections.
   ///
-  /// - Throws: as `ModelContext.fetch`; ``SwiftDataError/unsupportedKeyPath`` for sections by a property that is not stored.
+  /// - Throws: as `ModelContext.fetch`; ``SwiftDataError/unsupportedKeyPath`` for sections by a property that is not
+  ///   stored.
   public convenience init(
     filterBy: Foundation.Predicate<Element>? = nil, sortBy: [SortDescriptor<Element>]? = nil,
     sectionBy: KeyPath<Element, String>, modelContext: ModelContext, isolation: isolated (any Actor)? = #isolation
@@ -73,7 +74,8 @@ extension ResultsObserver where SectionTitle == String {
 
   /// Observes the models for which a condition holds, in sections, in a new context of a container.
   ///
-  /// - Throws: as `ModelContext.fetch`; ``SwiftDataError/unsupportedKeyPath`` for sections by a property that is not stored.
+  /// - Throws: as `ModelContext.fetch`; ``SwiftDataError/unsupportedKeyPath`` for sections by a property that is not
+  ///   stored.
   public convenience init(
     filterBy: Foundation.Predicate<Element>? = nil, sortBy: [SortDescriptor<Element>]? = nil,
     sectionBy: KeyPath<Element, String>, modelContainer: ModelContainer, isolation: isolated (any Actor)? = #isolation
@@ -99,7 +101,8 @@ extension ResultsObserver where SectionTitle == String? {
 
   /// Observes the models for which a condition holds, in sections by a property that may be `nil`.
   ///
-  /// - Throws: as `ModelContext.fetch`; ``SwiftDataError/unsupportedKeyPath`` for sections by a property that is not stored.
+  /// - Throws: as `ModelContext.fetch`; ``SwiftDataError/unsupportedKeyPath`` for sections by a property that is not
+  ///   stored.
   public convenience init(
     filterBy: Foundation.Predicate<Element>? = nil, sortBy: [SortDescriptor<Element>]? = nil,
     sectionBy: KeyPath<Element, String?>, modelContext: ModelContext, isolation: isolated (any Actor)? = #isolation

@@ -19,7 +19,8 @@ final class ResultsSignal: Observable, Sendable {
 
   /// Tells that the results changed.
   ///
-  /// - Parameter isInPlace: Whether all models have kept their places, so that Observation learns of the change by the models.
+  /// - Parameter isInPlace: Whether all models have kept their places, so that Observation learns of the change by the
+  ///   models.
   func tell(isInPlace: Bool = false) {
     if !isInPlace { registrar.withMutation(of: self, keyPath: \.results) {} }
     for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield() }

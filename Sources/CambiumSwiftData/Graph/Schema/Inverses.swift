@@ -1,8 +1,8 @@
 /// Which relationships of classes lead back to each other.
 ///
-/// A relationship whose class names its inverse has that one. If neither side names one, two relationships are each other's
-/// inverses if each is the only one that leads from its class to the other's. A relationship of a class to itself needs
-/// `inverse:`.
+/// A relationship whose class names its inverse has that one. If neither side names one, two relationships are each
+/// other's inverses if each is the only one that leads from its class to the other's. A relationship of a class to
+/// itself needs `inverse:`.
 struct Inverses {
   private struct Place: Hashable {
     let owner: ObjectIdentifier

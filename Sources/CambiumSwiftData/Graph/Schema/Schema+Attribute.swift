@@ -21,8 +21,8 @@ extension Schema {
       public static var allowsCloudEncryption: Option { Option(kind: .allowsCloudEncryption) }
       /// The value of a deleted model stays in the history.
       public static var preserveValueOnDeletion: Option { Option(kind: .preserveValueOnDeletion) }
-      /// The value is in memory only. The schema has the property, unlike one with ``Transient()``. Setting it leaves nothing to
-      /// save: ``ModelContext/hasChanges`` does not change.
+      /// The value is in memory only. The schema has the property, unlike one with ``Transient()``. Setting it leaves
+      /// nothing to save: ``ModelContext/hasChanges`` does not change.
       public static var ephemeral: Option { Option(kind: .ephemeral) }
       /// Without effect: there is no Spotlight.
       public static var spotlight: Option { Option(kind: .spotlight) }

@@ -61,7 +61,8 @@ extension Schema {
     public let inverseKeyPath: AnyKeyPath?
     /// How many destinations there have to be; 0 or `nil` for any number. An optional array may be empty all the same.
     public let minimumModelCount: Int?
-    /// How many destinations there may be; 0 or `nil` for any number. Not 1 for an array: write an optional model instead.
+    /// How many destinations there may be; 0 or `nil` for any number. Not 1 for an array: write an optional model
+    /// instead.
     public let maximumModelCount: Int?
     /// Changed to make versions differ that are otherwise equal.
     public let hashModifier: String?

@@ -6,8 +6,8 @@ import Foundation
 enum SchemaCompiler {
   /// The model.
   ///
-  /// - Parameter isEarly: Whether the model is for new objects only. It has no constraints and indexes then, because their key
-  ///   paths are read from new objects.
+  /// - Parameter isEarly: Whether the model is for new objects only. It has no constraints and indexes then, because
+  ///   their key paths are read from new objects.
   /// - Throws: ``SwiftDataError`` that names the class and the property.
   static func model(of classes: [ModelClass], isEarly: Bool = false) throws -> ManagedObjectModel {
     let inverses = Inverses(of: classes)

@@ -4,8 +4,9 @@ import Testing
 
 @testable import CambiumEngine
 
-/// Random models, data and predicates, with random migrations between them: what a fetch finds by the plan that it chooses,
-/// what it finds by looking at every row, and what a naive evaluation of values that were read out finds, are the same.
+/// Random models, data and predicates, with random migrations between them: what a fetch finds by the plan that it
+/// chooses, what it finds by looking at every row, and what a naive evaluation of values that were read out finds, are
+/// the same.
 @Suite struct QueryOracleTests {
   /// How many predicates; `CAMBIUM_PREDICATES` sets another number.
   static var count: Int { testCount("CAMBIUM_PREDICATES", short: 6000, full: 300_000) }
@@ -90,8 +91,8 @@ import Testing
     }
   }
 
-  /// Indexes of several parts, of elements of composites, of relationships, and with conditions; and relationships whose way
-  /// back is kept with them.
+  /// Indexes of several parts, of elements of composites, of relationships, and with conditions; and relationships
+  /// whose way back is kept with them.
   private static func addIndexes(_ definition: inout SchemaDefinition, _ random: inout SplitMix64) {
     for n in 0..<random.below(3) {
       let (a, b) = (random.below(definition.entities.count), random.below(definition.entities.count))

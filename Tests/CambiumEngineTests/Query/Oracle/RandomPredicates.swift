@@ -255,7 +255,8 @@ struct RandomPredicates {
 }
 
 extension RandomPredicates {
-  /// A condition on what is computed of an attribute: arithmetic, a function, a choice, a cast; or a regular expression.
+  /// A condition on what is computed of an attribute: arithmetic, a function, a choice, a cast; or a regular
+  /// expression.
   private mutating func computed(
     _ left: Expression, _ type: AttributeType, of path: String, _ origin: EntitySchema
   ) -> Predicate? {

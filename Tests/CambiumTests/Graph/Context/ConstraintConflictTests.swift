@@ -247,8 +247,8 @@ import Testing
     #expect(try fixture.read("N1-old")[0] == "A320")
   }
 
-  /// Several contexts make and change objects of the same names at the same time: of each there is one in the end, and no save
-  /// fails.
+  /// Several contexts make and change objects of the same names at the same time: of each there is one in the end, and
+  /// no save fails.
   @Test func upsertsOfSeveralContexts() async throws {
     let directory = try TemporaryDirectory()
     let containers = try (0..<2).map { _ in try directory.container(model: Self.model()) }

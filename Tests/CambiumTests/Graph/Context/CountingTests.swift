@@ -8,8 +8,8 @@ import Testing
     @Managed var value: Int
   }
 
-  /// Who is refused because of a commit finds it when it looks again: a commit that waits for its sync, which nobody sees
-  /// yet, would refuse the same attempt over and over.
+  /// Who is refused because of a commit finds it when it looks again: a commit that waits for its sync, which nobody
+  /// sees yet, would refuse the same attempt over and over.
   @Test(arguments: [Durability.full, .normal]) func whatRefusesASaveIsSeen(durability: Durability) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("counting-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -3,7 +3,8 @@ import Testing
 
 @testable import Cambium
 
-/// New objects that nobody holds any more, and objects that others have deleted: what led to them, or they led to, is no obstacle.
+/// New objects that nobody holds any more, and objects that others have deleted: what led to them, or they led to, is
+/// no obstacle.
 @Suite struct GoneObjectsTests {
   private static func model(_ rule: DeleteRule = .nullify, ordered: Bool = false) throws -> ManagedObjectModel {
     try ManagedObjectModel {

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Cambium
 
-/// A merge policy finds that new objects are others that there are: what children have of them, and what can no longer be undone.
+/// A merge policy finds that new objects are others that there are: what children have of them, and what can no longer
+/// be undone.
 @Suite struct JoinedObjectsTests {
   private let container: PersistentContainer
   private let root: ManagedObjectContext
@@ -45,7 +46,8 @@ import Testing
     return try context.all("Item").map { $0.value(forKey: "name") as? String ?? "" }.sorted()
   }
 
-  /// An insertion that came to be a change of a stored object is not undone by deleting that; in a child of a child as well.
+  /// An insertion that came to be a change of a stored object is not undone by deleting that; in a child of a child as
+  /// well.
   @Test(arguments: [false, true]) func undoInAChild(isGrandchild: Bool) throws {
     let id = try stored(["code": "A", "name": "stored"])
     let context = isGrandchild ? ManagedObjectContext(concurrencyType: .privateQueue, parent: child) : child

@@ -23,7 +23,8 @@ import Testing
       .map { $0.value(forKey: "name") as? String ?? "" }.sorted()
   }
 
-  /// Nothing is led to an object that is deleted: an error says so at once, or, where the call cannot throw, when it is saved.
+  /// Nothing is led to an object that is deleted: an error says so at once, or, where the call cannot throw, when it is
+  /// saved.
   @Test func nothingIsLedToADeletedObject() throws {
     let container = try flights(.nullify)
     let context = container.viewContext
@@ -135,7 +136,8 @@ import Testing
       .map { context.object(with: $0).value(forKey: "name") as? String ?? "" }
   }
 
-  /// A list is written whole: one that was made of what there was, and not of what others have made of it since, is a conflict.
+  /// A list is written whole: one that was made of what there was, and not of what others have made of it since, is a
+  /// conflict.
   @Test func listsOfObjectsThatWereNotReadMeetConflicts() throws {
     let container = try lists()
     let (mine, theirs) = (container.newBackgroundContext(), container.newBackgroundContext())
@@ -237,8 +239,8 @@ import Testing
     }
   }
 
-  /// Another context moves an entry; this one has seen that by a fetch, and the entry itself was read before. What is asked of the new
-  /// aircraft, or of the old one, is done, and not taken for what is so already.
+  /// Another context moves an entry; this one has seen that by a fetch, and the entry itself was read before. What is
+  /// asked of the new aircraft, or of the old one, is done, and not taken for what is so already.
   @Test(arguments: [true, false]) func whatOthersHaveMovedIsMovedAgain(_ takesOut: Bool) throws {
     let container = try flights(.nullify)
     let context = container.newBackgroundContext()
@@ -295,7 +297,8 @@ import Testing
     let stored = try fresh.existingObject(with: entry.objectID)
     #expect(stored.value(forKey: "name") as? String == "mine")
     let aircraft = try stored.objectIDs(forRelationshipNamed: "aircraft")
-    // The entry shows the first one as long as it has unsaved changes, so that there is nothing to be taken out of the second.
+    // The entry shows the first one as long as it has unsaved changes, so that there is nothing to be taken out of the
+    // second.
     #expect(aircraft == [first.objectID])
   }
 }

@@ -37,7 +37,8 @@ import Testing
     #expect(k3.value(forKey: "name") == nil, "a context that merges didSave knows that the object is gone")
     withExtendedLifetime(token) {}
   }
-  /// An object that is refreshed forgets what was led to it; its deletion does not: nothing is saved that leads to what is gone.
+  /// An object that is refreshed forgets what was led to it; its deletion does not: nothing is saved that leads to what
+  /// is gone.
   @Test(arguments: [DeleteRule.cascade, .nullify], [true, false])
   func whatIsRefreshedForgetsNoRule(rule: DeleteRule, isNew: Bool) throws {
     let model = try ManagedObjectModel {

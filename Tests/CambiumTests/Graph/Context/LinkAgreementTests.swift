@@ -3,8 +3,8 @@ import Testing
 
 @testable import Cambium
 
-/// A save that may not have known all brings the other side of what it changes in step, in the store: here one side alone is changed, by what keeps
-/// nothing in step.
+/// A save that may not have known all brings the other side of what it changes in step, in the store: here one side
+/// alone is changed, by what keeps nothing in step.
 @Suite struct LinkAgreementTests {
   private let directory: TemporaryDirectory
   private let container: PersistentContainer

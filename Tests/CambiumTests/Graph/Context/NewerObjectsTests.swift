@@ -2,7 +2,8 @@ import Testing
 
 @testable import Cambium
 
-/// Objects that others have saved, or changed, since the context last read: what is changed of them goes by their newest rows.
+/// Objects that others have saved, or changed, since the context last read: what is changed of them goes by their
+/// newest rows.
 @Suite struct NewerObjectsTests {
   private let container: PersistentContainer
   private let context: ManagedObjectContext
@@ -42,7 +43,8 @@ import Testing
       .compactMap { fresh.object(with: $0).value(forKey: "name") as? String }.sorted()
   }
 
-  /// An object that the context has not seen is deleted by what leads to it, though the context has just read an older commit.
+  /// An object that the context has not seen is deleted by what leads to it, though the context has just read an older
+  /// commit.
   @Test(arguments: [false, true], [DeleteRule.nullify, .cascade])
   func deletesWhatItHasNotSeen(isOrdered: Bool, rule: DeleteRule) throws {
     let test = try NewerObjectsTests(isOrdered: isOrdered, deleteRule: rule)

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Cambium
 
-/// Objects with unsaved changes stay based on the row that they were read from, while the context goes on to newer rows of others: what
-/// these lead to, and no longer lead to, has to agree when all is saved.
+/// Objects with unsaved changes stay based on the row that they were read from, while the context goes on to newer rows
+/// of others: what these lead to, and no longer lead to, has to agree when all is saved.
 @Suite struct NewerRowTests {
   /// How what is saved comes to be based on newer rows.
   enum Way: CaseIterable {

@@ -34,8 +34,8 @@ import Testing
 
   /// Runs blocks on threads of their own, and waits for them.
   private func together(_ blocks: [@Sendable () -> Void]) async {
-    // What the threads did comes before what the test does next: Thread Sanitizer knows that of locks, and not of continuations
-    // where the code is optimized.
+    // What the threads did comes before what the test does next: Thread Sanitizer knows that of locks, and not of
+    // continuations where the code is optimized.
     let fence = NSLock()
     defer { fence.withLock {} }
     await withTaskGroup(of: Void.self) { group in

@@ -59,7 +59,8 @@ import Testing
     }
   }
 
-  /// So many batches that rows are copied ahead by other threads, where there are processors for that; whatever the block does meanwhile.
+  /// So many batches that rows are copied ahead by other threads, where there are processors for that; whatever the
+  /// block does meanwhile.
   @Test(arguments: [nil, true, false] as [Bool?]) func rowsAreCopiedAhead(ascending: Bool?) throws {
     let count = 6_000
     try context.execute(
@@ -143,7 +144,8 @@ import Testing
     #expect(error?.code == .persistentStoreOperation && last == 1_200)
   }
 
-  /// Threads that copy ahead meet a store that is suspended for a moment: what they could not read is read when its turn comes.
+  /// Threads that copy ahead meet a store that is suspended for a moment: what they could not read is read when its
+  /// turn comes.
   @Test func aStoreThatIsSuspendedMeanwhile() throws {
     try fill(3_000)
     let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
@@ -394,7 +396,8 @@ import Testing
     try context.enumerate(aircraft) { #expect(!$0.isFault) }
   }
 
-  /// A hierarchy whose rows lie together, in an order that mixes the classes; with what is prefetched there for a batch.
+  /// A hierarchy whose rows lie together, in an order that mixes the classes; with what is prefetched there for a
+  /// batch.
   @Test func hierarchiesAndPrefetching() throws {
     let container = try PrefetchingTests.container(towns: 20)
     let context = container.newBackgroundContext()

@@ -3,8 +3,8 @@ import CambiumTesting
 import Foundation
 import Testing
 
-/// Questions that are hard to answer right, or at all: what a store finds by its indexes, what its objects in memory answer, and
-/// how long it takes.
+/// Questions that are hard to answer right, or at all: what a store finds by its indexes, what its objects in memory
+/// answer, and how long it takes.
 @Suite struct HardQuestionTests {
   private let directory: TemporaryDirectory
   private let context: ManagedObjectContext

@@ -143,7 +143,8 @@ import Testing
     #expect(isRight)
   }
 
-  /// Objects of several classes, one after the other by turns, with what has to be known of them changing in every part.
+  /// Objects of several classes, one after the other by turns, with what has to be known of them changing in every
+  /// part.
   @Test func severalClassesByTurns() throws {
     final class Car: ManagedObject {}
     final class Bus: ManagedObject {}
@@ -174,7 +175,8 @@ import Testing
     #expect(isRight && buses.count == 18_000)
   }
 
-  /// Others delete half of the rows, change the rest, and give back the room that these had, while they are copied ahead.
+  /// Others delete half of the rows, change the rest, and give back the room that these had, while they are copied
+  /// ahead.
   @Test func othersChangeAllOfItMeanwhile() throws {
     let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
     let found = try fetch(after: 3_000) {
@@ -218,7 +220,8 @@ import Testing
     #expect(try again.newBackgroundContext().count(for: FetchRequest<Passenger>()) == Self.count)
   }
 
-  /// What had been made when a fetch failed is let go of, and the next one finds all. With one processor, all rows are copied first.
+  /// What had been made when a fetch failed is let go of, and the next one finds all. With one processor, all rows are
+  /// copied first.
   @Test(.enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1))
   func aFetchThatFailsLeavesNothingBehind() throws {
     let store = try #require(container.persistentStoreCoordinator.persistentStores.first)

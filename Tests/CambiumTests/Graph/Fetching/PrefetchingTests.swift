@@ -174,7 +174,8 @@ import Testing
     }
   }
 
-  /// Fetches beside the context, also those that are done as a whole on its queue, since they have to see unsaved changes.
+  /// Fetches beside the context, also those that are done as a whole on its queue, since they have to see unsaved
+  /// changes.
   @Test(arguments: [false, true]) func besideTheContext(isChanged: Bool) async throws {
     let container = try Self.container()
     let context = container.newBackgroundContext()

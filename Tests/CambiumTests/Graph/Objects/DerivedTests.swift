@@ -132,7 +132,8 @@ import Testing
     #expect(glider.value(forKey: "entryCount") as? Int == 1 && glider.value(forKey: "ownerName") as? String == "p")
   }
 
-  /// What delete rules do in the transaction, since others have led objects to what is deleted, is in what is derived from that.
+  /// What delete rules do in the transaction, since others have led objects to what is deleted, is in what is derived
+  /// from that.
   @Test func ofWhatOthersHaveLedToTheDeleted() throws {
     let directory = try TemporaryDirectory()
     let container = try directory.container(model: model())
@@ -179,8 +180,8 @@ import Testing
     #expect(try found.all("Entry").allSatisfy { $0.value(forKey: "tail") as? String == "N2" })
   }
 
-  /// The same of a destination that derives nothing, and so is not written for being led to; of one with changes of its own it is
-  /// what the policy has decided.
+  /// The same of a destination that derives nothing, and so is not written for being led to; of one with changes of its
+  /// own it is what the policy has decided.
   @Test(
     arguments: [
       (nil, .error, "p"), ("q", .rollback, "p"), ("q", .mergeByPropertyObjectTrump, "q"),
@@ -213,7 +214,8 @@ import Testing
     #expect(try reader.all("Owner").map { $0.value(forKey: "name") as? String } == [expected])
   }
 
-  /// A save that is refused shows nothing that was not shown before it, and leaves nothing changed that it has computed.
+  /// A save that is refused shows nothing that was not shown before it, and leaves nothing changed that it has
+  /// computed.
   @Test(arguments: [false, true]) func ofNothingIfRefused(isPinned: Bool) throws {
     let directory = try TemporaryDirectory()
     let container = try directory.container(model: model())
@@ -369,7 +371,8 @@ import Testing
     #expect(try reader.all("A").map { $0.value(forKey: "sum") as? Int } == [2, 2])
   }
 
-  /// What was led to a deleted object by others and goes with it is counted no more, where its relationship lets nobody know, too.
+  /// What was led to a deleted object by others and goes with it is counted no more, where its relationship lets nobody
+  /// know, too.
   @Test func whatGoesWithoutAWordIsNotCounted() throws {
     let model = try ManagedObjectModel {
       Entity("X") {
@@ -442,7 +445,8 @@ import Testing
     #expect(!model.isInUse)
   }
 
-  /// Batch requests are for what contexts would refuse, in models that derive as in others; a rule that denies refuses with its own code.
+  /// Batch requests are for what contexts would refuse, in models that derive as in others; a rule that denies refuses
+  /// with its own code.
   @Test func batchesAreNotValidated() throws {
     let model = try ManagedObjectModel {
       Entity("Owner") {

@@ -152,9 +152,9 @@ final class DirectObject: ManagedObject {
     }
   }
 
-  /// Names that lie within a string, those that are too long for it, and such as can be written in two ways; given by strings of
-  /// the program, and by others that are only equal to them; of a model that was made, and of one that a file has.
-  /// Names whose memory is used again for others, in the same place and of the same length.
+  /// Names that lie within a string, those that are too long for it, and such as can be written in two ways; given by
+  /// strings of the program, and by others that are only equal to them; of a model that was made, and of one that a
+  /// file has. Names whose memory is used again for others, in the same place and of the same length.
   @Test func relationshipsAreFoundByNamesInUsedMemory() throws {
     let names = ["owner", "buyer", "a"]
     let model = try ManagedObjectModel {

@@ -165,7 +165,8 @@ import Testing
     #expect(context.insertedObjects == [note, tag])
   }
 
-  /// However long the chain: not each within the one before, neither when they are inserted nor when they are let go of.
+  /// However long the chain: not each within the one before, neither when they are inserted nor when they are let go
+  /// of.
   @Test func longChains() throws {
     let model = try ManagedObjectModel {
       Entity("Link") {

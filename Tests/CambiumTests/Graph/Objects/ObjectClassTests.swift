@@ -127,7 +127,8 @@ private final class Crate: ManagedObject {}
     #expect(other.recordedErrors.isEmpty && context.recordedErrors.isEmpty)
   }
 
-  /// An inserted object is of its entity's class, because objects of its row are. A plain one is allowed where the model names the class.
+  /// An inserted object is of its entity's class, because objects of its row are. A plain one is allowed where the
+  /// model names the class.
   @Test(arguments: [false, true]) func isThatOfInsertedObjects(isNamed: Bool) throws {
     let directory = try TemporaryDirectory()
     let container = try container(directory, shelfClass: isNamed ? Shelf.self : nil)

@@ -85,7 +85,8 @@ import Testing
     #expect(!overlay.isWithoutMore && !overlay.hasNoChanges && !overlay.isIdle)
   }
 
-  /// New objects of an entity with more attributes than overlays have room for: set in any order, undone, redone, saved, read again.
+  /// New objects of an entity with more attributes than overlays have room for: set in any order, undone, redone,
+  /// saved, read again.
   @Test func manyAttributesOfNewObjects() throws {
     let names = (0..<45).map { "a\($0)" }
     let model = ManagedObjectModel()

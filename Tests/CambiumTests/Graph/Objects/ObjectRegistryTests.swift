@@ -108,8 +108,8 @@ import Testing
     deinit { atEnd() }
   }
 
-  /// Objects are let go of a few at a time: what one of them does at its end meets a registry that knows all others, and may make
-  /// it another table.
+  /// Objects are let go of a few at a time: what one of them does at its end meets a registry that knows all others,
+  /// and may make it another table.
   @Test func whoIsLetGoOfMayAddOthers() {
     let registry = ObjectRegistry()
     registry.retainsAll = true
@@ -140,8 +140,8 @@ import Testing
     #expect(registry.count == kept.count)
   }
 
-  /// Each object looks at the next one at its end, at all that are left, or takes it out: they end one behind the other, and not one
-  /// within the other, for which a small stack would not do.
+  /// Each object looks at the next one at its end, at all that are left, or takes it out: they end one behind the
+  /// other, and not one within the other, for which a small stack would not do.
   @Test(arguments: ["looked up", "swept", "taken out"]) func endsDoNotNest(how: String) {
     let registry = ObjectRegistry()
     registry.retainsAll = true

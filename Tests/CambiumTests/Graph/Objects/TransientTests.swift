@@ -123,8 +123,8 @@ import Testing
     try context.save()
   }
 
-  /// A value of a transient attribute is nobody's business but the application's while there is none: objects that are read, that
-  /// a child context hands over, and that a migration makes have none, required or not.
+  /// A value of a transient attribute is nobody's business but the application's while there is none: objects that are
+  /// read, that a child context hands over, and that a migration makes have none, required or not.
   @Test func requiredOnesMayBeMissing() throws {
     func model(_ isNew: Bool) throws -> ManagedObjectModel {
       try ManagedObjectModel {

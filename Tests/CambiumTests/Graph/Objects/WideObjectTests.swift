@@ -122,8 +122,8 @@ import Testing
     }
   }
 
-  /// Rows of a hundred entities among each other, some longer than a block, read by several threads at once, which keep every seventh
-  /// object when their context has gone.
+  /// Rows of a hundred entities among each other, some longer than a block, read by several threads at once, which keep
+  /// every seventh object when their context has gone.
   @Test func rowsOfManyEntitiesReadByThreads() throws {
     let model = ManagedObjectModel()
     let base = EntityDescription("Thing")

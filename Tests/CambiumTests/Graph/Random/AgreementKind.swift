@@ -5,7 +5,8 @@ struct AgreementKind {
   private static let toOne = ["next", "previous", "parent", "boss"]
   private static let toMany = ["children", "friends", "friendOf", "likes", "likedBy", "tags", "tagged", "staff"]
 
-  /// Whether they are of two entities, one of which inherits from the other, with rules that refuse what is changed at times.
+  /// Whether they are of two entities, one of which inherits from the other, with rules that refuse what is changed at
+  /// times.
   let isRich: Bool
   /// Whether the contexts read generations of the store at times.
   let pins: Bool

@@ -3,8 +3,9 @@ import Testing
 
 @testable import Cambium
 
-/// Two contexts of one store, and two children of one of them, do at random what changes relationships, while what they have read grows old:
-/// whatever they save, nothing in the store leads one way or nowhere, and in the end all show what is stored.
+/// Two contexts of one store, and two children of one of them, do at random what changes relationships, while what they
+/// have read grows old: whatever they save, nothing in the store leads one way or nowhere, and in the end all show what
+/// is stored.
 ///
 /// `CAMBIUM_AGREEMENTS` says how many runs there are, `CAMBIUM_SEED` with which they begin.
 @Suite struct AgreementTests {

@@ -3,8 +3,8 @@ import Foundation
 
 @testable import Cambium
 
-/// What an attribute has, as plain as can be: a number that stands for a value of its type, or the elements of a composite that
-/// have a value.
+/// What an attribute has, as plain as can be: a number that stands for a value of its type, or the elements of a
+/// composite that have a value.
 enum GraphValue: Hashable, ExpressibleByIntegerLiteral, CustomStringConvertible {
   case number(Int)
   indirect case elements([String: GraphValue])

@@ -3,8 +3,9 @@ import Testing
 
 @testable import Cambium
 
-// Derived attributes: a save has to see to it that each is what its expression says of what is stored then, whoever changed
-// that. Until it is saved an object shows what it had: contexts of the store are looked at, and none with unsaved changes.
+// Derived attributes: a save has to see to it that each is what its expression says of what is stored then, whoever
+// changed that. Until it is saved an object shows what it had: contexts of the store are looked at, and none with
+// unsaved changes.
 extension GraphDesign {
   struct Derived {
     enum Form {
@@ -41,8 +42,8 @@ extension GraphDesign {
     }
   }
 
-  /// What an entity derives from its own attributes and from what it is related to. What may lead to nothing is no source: nobody
-  /// is told of that when it goes.
+  /// What an entity derives from its own attributes and from what it is related to. What may lead to nothing is no
+  /// source: nobody is told of that when it goes.
   func drawDerived(_ entity: EntityDesign, _ random: inout SplitMix64) -> [Derived] {
     var result: [Derived] = []
     for number in 0..<Int.random(in: 0...3, using: &random) {

@@ -2,8 +2,8 @@ import CambiumTesting
 
 @testable import Cambium
 
-/// A model that is drawn by chance: entities, one of which may inherit from another, attributes of several types, uniqueness
-/// constraints, and relationships of all shapes with their delete rules.
+/// A model that is drawn by chance: entities, one of which may inherit from another, attributes of several types,
+/// uniqueness constraints, and relationships of all shapes with their delete rules.
 final class GraphDesign {
   struct EntityDesign {
     let name: String
@@ -126,7 +126,8 @@ final class GraphDesign {
 
   private func drawDangling(_ random: inout SplitMix64) {
     for place in relationships.indices where Int.random(in: 0..<3, using: &random) == 0 {
-      // What is gone denies nothing: where it may be led to, nothing is to deny. Lists that lead there cannot be written.
+      // What is gone denies nothing: where it may be led to, nothing is to deny. Lists that lead there cannot be
+      // written.
       let r = relationships[place]
       guard let inverse = relationships.first(where: { $0.name == r.inverse }), inverse.rule != .deny,
         !inverse.isToMany || !inverse.isOrdered && !r.isToMany
@@ -240,7 +241,8 @@ final class GraphDesign {
     return result
   }
 
-  /// Whether there are rules about how many destinations a relationship of an entity has, or about how many lead to its objects.
+  /// Whether there are rules about how many destinations a relationship of an entity has, or about how many lead to its
+  /// objects.
   func countsRelationships(_ entity: String) -> Bool {
     relationships(of: entity).contains { r in
       !r.counts.isWithoutRule || inverse(r).map { !$0.counts.isWithoutRule } ?? false

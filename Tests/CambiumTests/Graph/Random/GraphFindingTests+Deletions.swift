@@ -4,8 +4,8 @@ import Testing
 
 // What is deleted while others lead to it, or from it.
 extension GraphFindingTests {
-  /// What others have put under an object that is deleted goes with it, and denies nothing by another relationship; what is not
-  /// under it does. In a context of the store, in a child of the one that did it, and in a child of that.
+  /// What others have put under an object that is deleted goes with it, and denies nothing by another relationship;
+  /// what is not under it does. In a context of the store, in a child of the one that did it, and in a child of that.
   @Test(arguments: 0...2, [false, true]) func whatGoesAlongDeniesNothing(level: Int, isUnder: Bool) throws {
     let fixture = try Fixture(
       .mergeByPropertyObjectTrump,
@@ -41,7 +41,8 @@ extension GraphFindingTests {
     #expect(try mine.all("Item").count == (isDenied ? 2 : 1))
   }
 
-  /// What a child has led to an object that goes along in the parent denies that: the child's save fails, and nothing has happened.
+  /// What a child has led to an object that goes along in the parent denies that: the child's save fails, and nothing
+  /// has happened.
   @Test func whatGoesAlongInTheParentIsDenied() throws {
     let fixture = try Fixture(
       owner: {
@@ -67,8 +68,9 @@ extension GraphFindingTests {
     #expect(try fixture.read("Item", "owner") == ["i": "o"])
   }
 
-  /// What a child has deleted, brought back after it saved that, and saved again is new to its parent, which has deleted what it was:
-  /// nothing denies that it is deleted there. Where the parent itself brought it back it is what it was, and that is denied.
+  /// What a child has deleted, brought back after it saved that, and saved again is new to its parent, which has
+  /// deleted what it was: nothing denies that it is deleted there. Where the parent itself brought it back it is what
+  /// it was, and that is denied.
   @Test(arguments: [false, true]) func whatAChildBringsBackIsNew(isBroughtBackByParent: Bool) throws {
     let fixture = try Fixture(
       owner: { ToMany("items", "Item", inverse: "owner", deleteRule: .deny) },
@@ -95,7 +97,8 @@ extension GraphFindingTests {
     #expect(try fixture.read("Owner", "items") == (isBroughtBackByParent ? ["o": ""] : [:]))
   }
 
-  /// Where an object led when a child took it apart from that, and deleted it, stays; where the parent has led it since goes with it.
+  /// Where an object led when a child took it apart from that, and deleted it, stays; where the parent has led it since
+  /// goes with it.
   @Test(arguments: [false, true]) func whereAnObjectLedIsTakenApart(isInChild: Bool) throws {
     let fixture = try Fixture(
       .mergeByPropertyObjectTrump, owner: { ToOne("item", "Item", inverse: "owners", deleteRule: .cascade) },
@@ -117,8 +120,8 @@ extension GraphFindingTests {
     #expect(try fixture.read("Owner", "item") == [:])
   }
 
-  /// What others have put into a list goes with the list's object where the policy has it lead there, though it was led somewhere else
-  /// here, which did not take it out of that list.
+  /// What others have put into a list goes with the list's object where the policy has it lead there, though it was led
+  /// somewhere else here, which did not take it out of that list.
   @Test(arguments: [MergePolicy.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump], [false, true])
   func whatWasLedElsewhereWasNotTakenOut(policy: MergePolicy, isInChild: Bool) throws {
     let fixture = try Fixture(
@@ -196,8 +199,8 @@ extension GraphFindingTests {
     #expect(try owner.count(ofRelationship: "items") == 1)
   }
 
-  /// What no rule has taken out of a relationship leads to nothing. To lead it elsewhere changes nothing of what is gone, which would
-  /// be among what is fetched and saved.
+  /// What no rule has taken out of a relationship leads to nothing. To lead it elsewhere changes nothing of what is
+  /// gone, which would be among what is fetched and saved.
   @Test(arguments: [false, true], [false, true]) func whatLedToNothingIsLedElsewhere(
     isInChild: Bool, isFromOwner: Bool
   ) throws {
@@ -226,8 +229,8 @@ extension GraphFindingTests {
     #expect(try fixture.read("Item", "owner") == ["i": "p"])
   }
 
-  /// A save that is refused leaves delete rules old that were: what others have put under an object goes with it in the next one, whatever
-  /// was deleted meanwhile.
+  /// A save that is refused leaves delete rules old that were: what others have put under an object goes with it in the
+  /// next one, whatever was deleted meanwhile.
   @Test func rulesStayOldWhereASaveIsRefused() throws {
     let fixture = try Fixture(
       owner: {

@@ -17,8 +17,8 @@ extension GraphFindingTests {
 
   private func name(_ object: ManagedObject?) -> String? { object?.value(forKey: "name") as? String }
 
-  /// An object that has led to itself is led elsewhere by the parent. To take back what came into its list here does not take that
-  /// back: the object is no longer in the list.
+  /// An object that has led to itself is led elsewhere by the parent. To take back what came into its list here does
+  /// not take that back: the object is no longer in the list.
   @Test(arguments: policies) func whatLedToItselfIsLedElsewhere(policy: MergePolicy) throws {
     let fixture = try Fixture(
       owner: {

@@ -339,7 +339,8 @@ import Testing
 
   // MARK: What two have decided
 
-  /// What the decision about an object has taken out of a list of another one is not put back by the decision about that.
+  /// What the decision about an object has taken out of a list of another one is not put back by the decision about
+  /// that.
   @Test(arguments: [false, true]) func listsThatADecisionHasChanged(isItemFirst: Bool) throws {
     let fixture = try Fixture(
       .mergeByPropertyObjectTrump, owner: { ToMany("items", "Item", inverse: "owner", ordered: true) },
@@ -382,8 +383,8 @@ import Testing
     }
   }
 
-  /// What a policy takes from an object that others have led there is let go of by that as well, though its own changes are derived
-  /// from others: nothing is written for them, so that it meets no conflict itself.
+  /// What a policy takes from an object that others have led there is let go of by that as well, though its own changes
+  /// are derived from others: nothing is written for them, so that it meets no conflict itself.
   @Test(arguments: [MergePolicy.mergeByPropertyObjectTrump, .overwrite]) func changesThatAreDerived(
     policy: MergePolicy
   ) throws {
@@ -497,7 +498,8 @@ import Testing
     #expect(try fixture.read("Item", "owner") == ["i": "o"])
   }
 
-  /// A list keeps what others have added, and what it keeps leads back, though the policy has decided otherwise about that.
+  /// A list keeps what others have added, and what it keeps leads back, though the policy has decided otherwise about
+  /// that.
   @Test func listsAndTheirOtherSides() throws {
     let fixture = try Fixture(
       .mergeByPropertyObjectTrump, owner: { ToMany("items", "Item", inverse: "owner", ordered: true) },

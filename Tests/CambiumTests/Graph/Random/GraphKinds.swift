@@ -1,7 +1,7 @@
 import CambiumTesting
 
-/// What random models may have, and what may happen, beside what all have. Each model draws which of these it has, so that
-/// each is met alone and with others.
+/// What random models may have, and what may happen, beside what all have. Each model draws which of these it has, so
+/// that each is met alone and with others.
 ///
 /// Without any, a seed gives what it gave before there were these: what a seed has found once is found by it still.
 struct GraphKinds: OptionSet {
@@ -31,7 +31,8 @@ struct GraphKinds: OptionSet {
   /// What is drawn as a rule; `CAMBIUM_GRAPH_KINDS=32` draws what is derived alone.
   static let all: GraphKinds = [.rules, .composites, .dangling, .history, .refreshes, .derived, .stores]
 
-  /// Seeds that find what is not mended yet, and what their models go without until then; `CAMBIUM_GRAPH_KINDS=3` draws it all the same.
+  /// Seeds that find what is not mended yet, and what their models go without until then; `CAMBIUM_GRAPH_KINDS=3` draws
+  /// it all the same.
   static let open: [UInt64: GraphKinds] = [:]
 
   /// Those of these that a seed has: of each it does not depend on which others there are.

@@ -17,8 +17,8 @@ final class GraphLevel {
   var objects: [Int: ManagedObject] = [:]
   /// Whether a child has saved. What it deletes, brings back and saves again is another object here.
   var hasTakenChanges = false
-  /// What the parent, or the store, has of the objects that are here: not those that only share a number with one there, having
-  /// been deleted below, brought back after that was saved, and saved again.
+  /// What the parent, or the store, has of the objects that are here: not those that only share a number with one
+  /// there, having been deleted below, brought back after that was saved, and saved again.
   var stored: GraphReference {
     var result = base
     for (number, object) in objects where object.isInserted { result.nodes[number] = nil }

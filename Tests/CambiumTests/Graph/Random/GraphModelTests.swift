@@ -4,10 +4,11 @@ import Testing
 
 @testable import Cambium
 
-/// Random changes of graphs of random models in a context, children, their children, and other contexts of the store, with
-/// undo, redo, rollback, refresh, saves, merges, conflicts under each policy, upserts and batch requests: each level is compared
-/// with plain values that went through the same, and the store with what was saved, by other contexts, by the engine's check,
-/// and opened again. What models may have, and what happens then, beside that: ``GraphKinds``.
+/// Random changes of graphs of random models in a context, children, their children, and other contexts of the store,
+/// with undo, redo, rollback, refresh, saves, merges, conflicts under each policy, upserts and batch requests: each
+/// level is compared with plain values that went through the same, and the store with what was saved, by other
+/// contexts, by the engine's check, and opened again. What models may have, and what happens then, beside that:
+/// ``GraphKinds``.
 ///
 /// `CAMBIUM_SEED` and `CAMBIUM_GRAPH_OPERATIONS` say where chance begins, and how many operations there are.
 @Suite(.serialized) struct GraphModelTests {

@@ -17,8 +17,8 @@ extension GraphReference {
     return result
   }
 
-  /// What a save must find: what breaks a rule and is not stored like that. Batches and others' saves may have left what breaks
-  /// one, which nobody looks at until it is changed.
+  /// What a save must find: what breaks a rule and is not stored like that. Batches and others' saves may have left
+  /// what breaks one, which nobody looks at until it is changed.
   func violations(since base: GraphReference) -> Set<Violation> {
     violations.filter { violation in
       guard let node = nodes[violation.number], let before = base.nodes[violation.number] else { return true }

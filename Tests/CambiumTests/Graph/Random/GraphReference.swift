@@ -183,7 +183,8 @@ struct GraphReference: Equatable {
     let b: Int
   }
 
-  /// Each pair of objects that are related, seen from the side whose name comes last (from both, if it is its own inverse).
+  /// Each pair of objects that are related, seen from the side whose name comes last (from both, if it is its own
+  /// inverse).
   var pairs: Set<Link> {
     var result = Set<Link>()
     for (number, node) in nodes {

@@ -16,7 +16,8 @@ extension GraphRun {
     if chance(4) { try checkSoundness() }
   }
 
-  /// A batch by a context without changes. The state of the level is what the store has then, which the context may not show.
+  /// A batch by a context without changes. The state of the level is what the store has then, which the context may not
+  /// show.
   ///
   /// - Parameter replaces: Whether an object may take the place of one with the same code.
   func runBatch(_ level: GraphLevel, replaces: Bool = true) throws {
@@ -169,8 +170,8 @@ extension GraphRun {
 
   // MARK: Unique objects
 
-  /// The root inserts an object with the code of another one: a stored one that it knows, one that another context has saved
-  /// since, or one of the same save.
+  /// The root inserts an object with the code of another one: a stored one that it knows, one that another context has
+  /// saved since, or one of the same save.
   func upsert() throws {
     try rollbackAll()
     let root = levels[0]

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Cambium
 
-// Conflicts: a level has unsaved changes, and what it saves into is changed by others. What must come of that is said by
-// rules rather than by one more implementation of merging: of attributes each value, of relationships what must be there, what
-// may, and what must not.
+// Conflicts: a level has unsaved changes, and what it saves into is changed by others. What must come of that is said
+// by rules rather than by one more implementation of merging: of attributes each value, of relationships what must be
+// there, what may, and what must not.
 extension GraphRun {
   static let policies: [MergePolicy] = [
     .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback,
@@ -167,7 +167,8 @@ struct GraphMerge {
   private func existenceProblem(_ result: GraphReference, _ policy: MergePolicy.MergePolicyType) -> String? {
     let gone = deletedHere.union(deletedThere)
     for number in gone where result.nodes[number] != nil { return "\(number) was deleted, and is there" }
-    // What others have put under an object that is deleted here goes with it, if nothing was done here that speaks against it.
+    // What others have put under an object that is deleted here goes with it, if nothing was done here that speaks
+    // against it.
     let under = theirs.doomed(by: Array(deletedHere)).subtracting(gone)
     for number in under {
       let isNew = theirs.relationships(number).contains { r in
@@ -261,8 +262,8 @@ struct GraphMerge {
     return [(link.a, r)] + (base.design.inverse(r).map { [(link.b, $0)] } ?? [])
   }
 
-  /// Whether a side has something else in the place of a link: at an end that leads to one object only. What was changed here
-  /// and changed back is changed all the same.
+  /// Whether a side has something else in the place of a link: at an end that leads to one object only. What was
+  /// changed here and changed back is changed all the same.
   private func isInTheWay(_ side: GraphReference, _ link: GraphReference.Link, isHere: Bool) -> Bool {
     ends(of: link).contains { number, r in
       if r.isToMany { return false }
@@ -271,7 +272,8 @@ struct GraphMerge {
     }
   }
 
-  /// Whether an end of a link that leads to one object only has led to one that is put back as it was, with its other sides.
+  /// Whether an end of a link that leads to one object only has led to one that is put back as it was, with its other
+  /// sides.
   private func leadsBack(_ link: GraphReference.Link, in side: GraphReference) -> Bool {
     ends(of: link).contains { number, r in
       !r.isToMany && side.links(number, r.name).contains { conflicts.contains($0) }

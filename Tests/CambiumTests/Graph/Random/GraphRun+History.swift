@@ -3,8 +3,8 @@ import Testing
 
 @testable import Cambium
 
-// Persistent history: it tells all that was saved, and a context that knows every object, and takes in nothing but what history
-// tells, shows what is stored.
+// Persistent history: it tells all that was saved, and a context that knows every object, and takes in nothing but what
+// history tells, shows what is stored.
 extension GraphRun {
   /// Begins to follow what happens to the store, which has what the root has.
   func startHistory() throws {

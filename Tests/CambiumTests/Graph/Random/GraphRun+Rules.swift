@@ -31,8 +31,8 @@ extension GraphRun {
     return true
   }
 
-  /// Whether a relationship has destinations, and they are gone. Core Data leaves it to the application to let go of these, without
-  /// an inverse and where its rule is to do nothing; to the rules of the model they are destinations.
+  /// Whether a relationship has destinations, and they are gone. Core Data leaves it to the application to let go of
+  /// these, without an inverse and where its rule is to do nothing; to the rules of the model they are destinations.
   private func leadsToNothing(_ violation: GraphReference.Violation, in level: GraphLevel) throws -> Bool {
     guard let r = design.relationship(violation.key), design.mayDangle(r) else { return false }
     let count = try level.object(violation.number).count(ofRelationship: r.name)

@@ -122,8 +122,8 @@ final class GraphRun {
     }
   }
 
-  /// Takes objects that are going to be deleted out of what no rule takes them out of, as applications have to. What others lead
-  /// there meanwhile leads to nothing all the same.
+  /// Takes objects that are going to be deleted out of what no rule takes them out of, as applications have to. What
+  /// others lead there meanwhile leads to nothing all the same.
   private func letGo(_ doomed: Set<Int>, in level: GraphLevel) throws {
     for (number, node) in level.state.nodes.sorted(by: { $0.key < $1.key }) where !doomed.contains(number) {
       for r in design.relationships(of: node.entity) where design.mayDangle(r) {

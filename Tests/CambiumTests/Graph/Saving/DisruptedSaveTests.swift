@@ -42,8 +42,8 @@ final class DisruptiveObject: ManagedObject {
   }
 }
 
-/// Saves whose objects reset, roll back, refresh, delete and save within their own hooks: whatever becomes of the save, nothing dangles,
-/// and the context and the store are of use afterwards.
+/// Saves whose objects reset, roll back, refresh, delete and save within their own hooks: whatever becomes of the save,
+/// nothing dangles, and the context and the store are of use afterwards.
 @Suite(.serialized) struct DisruptedSaveTests {
   private static var acts: [(name: String, act: (DisruptiveObject) -> Void)] {
     [

@@ -123,8 +123,8 @@ import Testing
     #expect(report.isSound, "\(report.problems)")
   }
 
-  /// Values larger than runs of rows are, and than what rows hold themselves, and texts of all kinds, among small ones; somebody reads
-  /// meanwhile.
+  /// Values larger than runs of rows are, and than what rows hold themselves, and texts of all kinds, among small ones;
+  /// somebody reads meanwhile.
   @Test func largeValuesAndTextsOfAllKindsAreThere() throws {
     let model = try ManagedObjectModel {
       Entity("Blob") {

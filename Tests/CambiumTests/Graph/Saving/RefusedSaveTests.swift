@@ -25,7 +25,8 @@ import Testing
     (context, other) = (container.newBackgroundContext(), container.newBackgroundContext())
   }
 
-  /// The context goes on with what it showed: what others have moved stays where it is, unless it is moved here as well.
+  /// The context goes on with what it showed: what others have moved stays where it is, unless it is moved here as
+  /// well.
   @Test(arguments: [true, false]) func whatOthersHaveMoved(takesOut: Bool) throws {
     context.mergePolicy = .mergeByPropertyObjectTrump
     let names = ["a", "b", "u", "x"]

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Cambium
 
-/// Methods that validate, and do more than look: what they correct of their own objects is saved, and whatever else they change is an error.
+/// Methods that validate, and do more than look: what they correct of their own objects is saved, and whatever else
+/// they change is an error.
 @Suite(.serialized) struct SaveValidationTests {
   final class Item: ManagedObject {
     @Managed var name: String?

@@ -94,7 +94,8 @@ import Testing
     try isWhole(fixture)
   }
 
-  /// What was written, and then deleted by a rule in the same transaction, is gone in the context as well, and told and recorded so.
+  /// What was written, and then deleted by a rule in the same transaction, is gone in the context as well, and told and
+  /// recorded so.
   @Test func whatIsWrittenAndGoesAlong() throws {
     let fixture = try Fixture(
       .mergeByPropertyObjectTrump, owner: { ToMany("items", "Item", inverse: "owner", deleteRule: .cascade) },

@@ -136,7 +136,8 @@ import Testing
     #expect(throws: CambiumError.self) { try context.save() }
   }
 
-  /// What the context asks for anew is of the newest commit, and no conflict; so are changes of others that it has merged.
+  /// What the context asks for anew is of the newest commit, and no conflict; so are changes of others that it has
+  /// merged.
   @Test func whatIsAskedForAnewIsNew() async throws {
     context.automaticallyMergesChangesFromParent = true
     let object = try context.make("Node", ["name": "mine"])
@@ -225,8 +226,8 @@ import Testing
     #expect(cambiumError { try context.save() }?.code == .managedObjectMerge)
   }
 
-  /// What others have deleted does not come back with an undone deletion that led to it, by a side that notes nothing of that.
-  /// With a tag, also by a side that does.
+  /// What others have deleted does not come back with an undone deletion that led to it, by a side that notes nothing
+  /// of that. With a tag, also by a side that does.
   @Test(arguments: [true, false])
   func undoneDeletionLeadsToNothingThatIsGone(isTagged: Bool) throws {
     context.undoManager = ContextUndoManager()
@@ -249,7 +250,8 @@ import Testing
     #expect(try fresh.all("Node").compactMap { name($0) } == ["child"])
   }
 
-  /// An edit of unordered relationships changes no row: a fault stays a fault, and what others do to the row is no conflict with it.
+  /// An edit of unordered relationships changes no row: a fault stays a fault, and what others do to the row is no
+  /// conflict with it.
   @Test(arguments: [true, false]) func faultsStayFaults(isFetched: Bool) throws {
     let made = try (0..<2).map { try context.make("Node", ["name": "\($0)"]) }
     try context.save()
@@ -317,8 +319,8 @@ import Testing
     #expect(report.isSound && report.looseRelationships.isEmpty, "\(report)")
   }
 
-  /// Threads add to one number, each by what it has saved itself and has not looked at since: none is lost, whoever commits right behind
-  /// whom.
+  /// Threads add to one number, each by what it has saved itself and has not looked at since: none is lost, whoever
+  /// commits right behind whom.
   @Test(arguments: [Durability.full, .normal]) func nothingIsLostBetweenThreads(durability: Durability) throws {
     let container = try directory.container("threads", model: try Self.model()) { $0.durability = durability }
     let context = container.newBackgroundContext()
@@ -354,8 +356,8 @@ import Testing
     #expect(counts.withLock { $0.count } == writers)
   }
 
-  /// A save that is too large for a record, whose pages others have superseded since, also where processes share the file: what was saved is
-  /// read as it was, whatever was given back meanwhile.
+  /// A save that is too large for a record, whose pages others have superseded since, also where processes share the
+  /// file: what was saved is read as it was, whatever was given back meanwhile.
   @Test(arguments: [true, false]) func whatOthersSupersedeIsReadAsItWasSaved(isShared: Bool) throws {
     let container = try directory.container("large", model: try Self.model()) {
       $0.isSharedBetweenProcesses = isShared

@@ -75,8 +75,8 @@ import Testing
     return stores
   }
 
-  /// Every operation of either device fails once. What is told, what the context has and what is stored agree, and what has been saved of
-  /// one store only is said to be.
+  /// Every operation of either device fails once. What is told, what the context has and what is stored agree, and what
+  /// has been saved of one store only is said to be.
   @Test func everyOperationMayFail() throws {
     let whole = try Self.filled()
     for device in whole.devices { device.reset() }
@@ -136,8 +136,8 @@ import Testing
     #expect(incomplete > 0 && refused > 0)
   }
 
-  /// Contexts that save into both stores, and each into one, do not wait for each other for ever, and what one of two stores refuses is in
-  /// neither.
+  /// Contexts that save into both stores, and each into one, do not wait for each other for ever, and what one of two
+  /// stores refuses is in neither.
   @Test func manySaveAtOnce() async throws {
     let directory = try TemporaryDirectory()
     let container = try directory.container(try Self.model(), configurations: ["Second", "First"])
@@ -229,7 +229,8 @@ import Testing
       return objects
     }
 
-    /// What a refused save has objects made for is made when no transaction is under way: it may save into either store.
+    /// What a refused save has objects made for is made when no transaction is under way: it may save into either
+    /// store.
     @Test(arguments: [("A", "B"), ("B", "A")])
     func conflictsAreLookedAtAfterTheTransactions(new: String, old: String) throws {
       defer { Waker.atBeginning = nil }
@@ -257,8 +258,8 @@ import Testing
     }
   }
 
-  /// So many objects that their rows are made by several threads, within a transaction within another, with history, and names of all
-  /// kinds: all are in both stores, or none is in either.
+  /// So many objects that their rows are made by several threads, within a transaction within another, with history,
+  /// and names of all kinds: all are in both stores, or none is in either.
   @Test func thousandsInEach() throws {
     let directory = try TemporaryDirectory()
     let container = try directory.container(try Self.model(), configurations: ["First", "Second"], tracksHistory: true)

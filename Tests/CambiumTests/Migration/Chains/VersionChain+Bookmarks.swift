@@ -1,7 +1,8 @@
 import Cambium
 
-/// Folders and favourites of one entity that leads to itself: versions that differ in modifiers alone, attributes that come and
-/// go, and a to-one relationship that becomes to-many under another name, and the inverse of another one with it.
+/// Folders and favourites of one entity that leads to itself: versions that differ in modifiers alone, attributes that
+/// come and go, and a to-one relationship that becomes to-many under another name, and the inverse of another one with
+/// it.
 enum BookmarkVersions {
   @ModelBuilder @Sendable static func version1() -> [ModelBuilderPart] {
     bookmark(modifier: nil) {

@@ -1,6 +1,7 @@
 import Cambium
 
-/// A browser's versions: attributes and entities come and go, numbers get wider, and an attribute that was dropped comes back.
+/// A browser's versions: attributes and entities come and go, numbers get wider, and an attribute that was dropped
+/// comes back.
 enum BrowserVersions {
   /// Classes are no part of what is stored.
   final class WebBookmark: ManagedObject {}

@@ -1,8 +1,8 @@
 import Cambium
 import Testing
 
-/// A gallery's versions: an entity is renamed, counts and inverses change, and a relationship comes to lead to another entity,
-/// which takes a version in between and the application's own code.
+/// A gallery's versions: an entity is renamed, counts and inverses change, and a relationship comes to lead to another
+/// entity, which takes a version in between and the application's own code.
 enum GalleryVersions {
   /// Classes are no part of what is stored.
   final class Album: ManagedObject {}

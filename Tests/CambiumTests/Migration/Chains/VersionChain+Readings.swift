@@ -1,7 +1,7 @@
 import Cambium
 
-/// Readings of a device: constraints come and go, what was required becomes optional, a counter gets another name, entities are
-/// replaced, and many attributes are added at once.
+/// Readings of a device: constraints come and go, what was required becomes optional, a counter gets another name,
+/// entities are replaced, and many attributes are added at once.
 enum ReadingVersions {
   @ModelBuilder @Sendable static func version1() -> [ModelBuilderPart] {
     Entity("Reading") {

@@ -1,8 +1,8 @@
 import Cambium
 
-/// There and back again: attributes gathered into a composite and spread out, a set that becomes a list and a set again, an
-/// entity that moves into a hierarchy and out of it; between two versions the application writes half of the objects, so that
-/// rows of several versions lie side by side.
+/// There and back again: attributes gathered into a composite and spread out, a set that becomes a list and a set
+/// again, an entity that moves into a hierarchy and out of it; between two versions the application writes half of the
+/// objects, so that rows of several versions lie side by side.
 enum ReturnVersions {
   /// Versions 1 and 3.
   @ModelBuilder @Sendable static func flat() -> [ModelBuilderPart] {

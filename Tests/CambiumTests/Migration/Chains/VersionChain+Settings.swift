@@ -46,8 +46,8 @@ enum SettingVersions {
     RequestTemplate("Large", "Setting", where: "value > 5")
   }
 
-  /// What was `value` is `number`, as the third version's identifier says, which the store has taken over although it is no
-  /// part of what is stored; for a store that has not seen it, `value` would become text.
+  /// What was `value` is `number`, as the third version's identifier says, which the store has taken over although it
+  /// is no part of what is stored; for a store that has not seen it, `value` would become text.
   @ModelBuilder @Sendable static func version4() -> [ModelBuilderPart] {
     Entity("Setting", renamed: "Option") {
       Attribute("name", .string)

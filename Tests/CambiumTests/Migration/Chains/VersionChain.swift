@@ -1,8 +1,8 @@
 import Cambium
 import Testing
 
-/// The versions of an application's model, from its first release on, as the public models of real applications have them:
-/// several changes a version, some of them no part of what is stored.
+/// The versions of an application's model, from its first release on, as the public models of real applications have
+/// them: several changes a version, some of them no part of what is stored.
 struct VersionChain: Sendable, CustomTestStringConvertible {
   /// What opening a store of one version with another comes to.
   enum Verdict: Sendable, Equatable {

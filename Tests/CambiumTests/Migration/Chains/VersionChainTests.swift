@@ -53,8 +53,8 @@ import Testing
     }
   }
 
-  /// From each version to each later one but the next, and from there on in turn. Where it is refused nothing is changed, and
-  /// the way in turn is open.
+  /// From each version to each later one but the next, and from there on in turn. Where it is refused nothing is
+  /// changed, and the way in turn is open.
   @Test(arguments: VersionChain.all) func versionsSkipped(_ chain: VersionChain) throws {
     var skips = 0
     let last = chain.versions.count

@@ -1,7 +1,8 @@
 import Cambium
 import Testing
 
-/// One kind of change that a mapping is inferred across: two models, objects of the first, and what they are in the second.
+/// One kind of change that a mapping is inferred across: two models, objects of the first, and what they are in the
+/// second.
 struct LightweightOperation: Sendable, CustomTestStringConvertible {
   /// How many times over each operation has its objects: enough that one of a kind is not all there is.
   static let count = 12
@@ -12,7 +13,8 @@ struct LightweightOperation: Sendable, CustomTestStringConvertible {
   private var make: @Sendable (ManagedObjectContext, Int) throws -> Void
   private var expected: @Sendable (Int) -> [String]
 
-  /// `make` and `expects` are called for each number below ``count``; what is expected is in lines of ``ObjectListing``.
+  /// `make` and `expects` are called for each number below ``count``; what is expected is in lines of
+  /// ``ObjectListing``.
   init(
     _ name: String,
     @ModelBuilder from: @escaping @Sendable () -> [ModelBuilderPart],

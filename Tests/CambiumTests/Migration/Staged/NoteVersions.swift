@@ -2,10 +2,11 @@ import Cambium
 import Foundation
 import Testing
 
-/// Versions of a model of notes. What is written in "number" as text becomes a number of the same name: that takes steps.
+/// Versions of a model of notes. What is written in "number" as text becomes a number of the same name: that takes
+/// steps.
 enum NoteVersions {
-  /// 1: `number` is text. 2: `amount` beside it. 3: `number` is gone. 4: `amount` is called `number`. 5: `stars` come, with a
-  /// default. 6: `stars` have none any more. 7: `number` is a date.
+  /// 1: `number` is text. 2: `amount` beside it. 3: `number` is gone. 4: `amount` is called `number`. 5: `stars` come,
+  /// with a default. 6: `stars` have none any more. 7: `number` is a date.
   static func model(_ version: Int) throws -> ManagedObjectModel {
     try ManagedObjectModel(versionIdentifiers: ["\(version)"]) {
       Entity("Note") {

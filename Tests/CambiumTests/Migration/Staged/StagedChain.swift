@@ -59,7 +59,8 @@ struct StagedChain {
     start = random.oneIn(3) ? random.below(definitions.count) : 0
     target = random.oneIn(6) ? random.below(definitions.count) : definitions.count - 1
     knowsModels = !random.oneIn(4)
-    // Now and then somebody forgot the first stage, or the last. (Whatever no stage lists comes after the last lightweight one.)
+    // Now and then somebody forgot the first stage, or the last. (Whatever no stage lists comes after the last
+    // lightweight one.)
     let isNewest = target == definitions.count - 1
     if random.oneIn(20), parts.count > 1, isNewest { parts.removeFirst() }
     if random.oneIn(20), parts.count > 1, isNewest, case .custom = parts[parts.count - 2] {

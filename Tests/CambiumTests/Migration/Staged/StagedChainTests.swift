@@ -6,8 +6,8 @@ import Testing
 @testable import Cambium
 @testable import CambiumEngineTests
 
-/// Random chains of versions with random stages, cut short in their handlers: each store ends where a plain run in memory
-/// ends, or is refused where that is, with its reason.
+/// Random chains of versions with random stages, cut short in their handlers: each store ends where a plain run in
+/// memory ends, or is refused where that is, with its reason.
 @Suite struct StagedChainTests {
   /// How many chains; `CAMBIUM_CHAINS` sets another number.
   static var count: Int { testCount("CAMBIUM_CHAINS", short: 150, full: 2000) }

@@ -1,8 +1,8 @@
 import CambiumEngine
 import Synchronization
 
-/// The peers call rows by numbers that count up from 1 in each table; Cambium gives out numbers across all entities. Aircraft
-/// are loaded first, log entries after them in one go, and what is added later comes behind both.
+/// The peers call rows by numbers that count up from 1 in each table; Cambium gives out numbers across all entities.
+/// Aircraft are loaded first, log entries after them in one go, and what is added later comes behind both.
 final class CambiumNumbers: Sendable {
   /// The rows of log entries: those after `first`, `count` of them.
   private let first = Atomic<Int>(0)

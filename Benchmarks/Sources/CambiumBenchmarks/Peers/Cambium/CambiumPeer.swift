@@ -9,8 +9,8 @@ final class CambiumPeer: Peer {
   let path: String
   private let environment = SystemEnvironment()
   private var open: (store: EntityStore, model: CambiumModel, rows: CambiumRows)?
-  /// Which rows the peers' ids mean, while the file stays the same: an application keeps the references that it has to objects,
-  /// and need not find them out again.
+  /// Which rows the peers' ids mean, while the file stays the same: an application keeps the references that it has to
+  /// objects, and need not find them out again.
   private var numbers: CambiumNumbers?
 
   init(directory: String) { path = directory + "/cambium.store" }

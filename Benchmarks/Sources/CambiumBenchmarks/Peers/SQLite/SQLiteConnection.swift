@@ -43,7 +43,8 @@ final class SQLiteConnection {
   func prepare(_ sql: String) throws -> SQLiteStatement { try SQLiteStatement(self, sql) }
 }
 
-/// A prepared statement. Text and bytes are bound without a copy of SQLite's own: they lie in a buffer of the statement's.
+/// A prepared statement. Text and bytes are bound without a copy of SQLite's own: they lie in a buffer of the
+/// statement's.
 final class SQLiteStatement {
   let connection: SQLiteConnection
   let handle: OpaquePointer
