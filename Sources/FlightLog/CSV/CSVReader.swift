@@ -223,12 +223,27 @@ struct CSVReader {
   private mutating func readPlainField() throws(CSVError) {
     let start = position
     while try hasMore() {
-      let byte = bytes[position]
-      if byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") { break }
-      if byte == UInt8(ascii: "\"") { throw failure("a quote within field \(fields.count + 1), which is not quoted") }
-      position += 1
+      // Only at the end of the piece is there another one to read.
+      let isAtEnd = skipPlainBytes()
+      if !isAtEnd { break }
+    }
+    if position < bytes.count, bytes[position] == UInt8(ascii: "\"") {
+      throw failure("a quote within field \(fields.count + 1), which is not quoted")
     }
     fields.append(Field(start: start, end: position, hasDoubledQuotes: false))
+  }
+
+  /// Goes on to the next comma, line's end or quote; true if the bytes that were read have none.
+  private mutating func skipPlainBytes() -> Bool {
+    var place = position
+    defer { position = place }
+    while place < bytes.count {
+      switch bytes[place] {
+      case UInt8(ascii: ","), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\""): return false
+      default: place += 1
+      }
+    }
+    return true
   }
 
   /// Reads a field from its opening quote past its closing one.
