@@ -330,7 +330,7 @@ struct FetchPlanner {
       if case .or(let parts) = conjunct.predicate, let narrowing = try union(parts, place) { found.append(narrowing) }
     }
     for maker in makers {
-      guard let ranges = ranges(of: maker, conjuncts), ranges.shape != .open || maker.partial != nil else { continue }
+      guard let ranges = ranges(of: maker, conjuncts, orWhole: false) else { continue }
       let rows = ranges.isSingle ? 1 : try entries(ranges)
       found.append(
         Narrowing(
@@ -360,12 +360,16 @@ struct FetchPlanner {
     } catch { return false }
   }
 
-  /// The part of an index that the conditions confine a fetch to, which may be the whole index; nil if the index leaves
-  /// out rows that the conditions hold for. A condition that a partial index has as well holds for all of its rows.
-  func ranges(of maker: KeyMaker, _ conjuncts: [Conjunct]) -> IndexRanges? {
+  /// The part of an index that the conditions confine a fetch to; nil if the index leaves out rows that the conditions
+  /// hold for. A condition that a partial index has as well holds for all of its rows.
+  ///
+  /// - Parameter orWhole: Whether it may be the whole index. A partial index may always be, because its own condition
+  ///   confines it.
+  func ranges(of maker: KeyMaker, _ conjuncts: [Conjunct], orWhole: Bool = true) -> IndexRanges? {
     guard isUsable(maker, conjuncts) else { return nil }
-    var ranges =
-      IndexRanges(maker, conjuncts, keyLimit: view.store.kernel.maxKeyLength) ?? IndexRanges(all: maker)
+    let confined = IndexRanges(maker, conjuncts, keyLimit: view.store.kernel.maxKeyLength)
+    if confined == nil, !orWhole, maker.partial == nil { return nil }
+    var ranges = confined ?? IndexRanges(all: maker)
     guard let partial = maker.partial, let own = Conjunct.all(of: partial) else { return ranges }
     for (place, conjunct) in conjuncts.enumerated() where !ranges.covered.contains(place) {
       if own.contains(where: { $0.predicate == conjunct.predicate }) { ranges.covered.append(place) }
