@@ -59,8 +59,8 @@ extension FetchedResultsController {
 }
 
 extension FetchRequest {
-  /// What each dictionary holds: names, descriptions of properties, ``NSExpressionDescription``s as they are now,
-  /// ``FetchProperty``s. What is none of these is passed over.
+  /// The values that each dictionary holds: names, descriptions of properties, ``NSExpressionDescription``s as they are
+  /// now, and ``FetchProperty``s. The request ignores any other element.
   public var propertiesToFetch: [Any]? {
     get { ownPropertiesToFetch }
     set {

@@ -14,14 +14,17 @@ public enum BatchResultType: Int, Sendable {
 ///     try context.execute(BatchInsertRequest(entityName: "Aircraft", objects: rows))
 ///
 /// All are made in one transaction, or none. Attributes that are not given get their defaults; to-one relationships
-/// take ``ManagedObjectID``s where the other side is derived from them (an unordered to-many inverse, or none). An
-/// object that has the values of another one in a uniqueness constraint meets the context's merge policy:
-/// ``MergePolicy/error`` refuses all of them, by-property policies with the object's precedence and
-/// ``MergePolicy/overwrite`` change the other one, the rest leave it as it is. Changed is what is given alone: defaults
-/// are for objects that are new, and ``MergePolicy/overwrite`` leaves the rest as well. Rules of the model are not
-/// checked otherwise. Derived attributes are computed in the same transaction. Unsaved changes of contexts play no
-/// part, and contexts are not told: ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)``
-/// tells them, with ``BatchResult/objectIDNotification()`` or what history has of it.
+/// take ``ManagedObjectID``s where the other side is derived from them (an unordered to-many inverse, or none).
+///
+/// If an object has the values of a stored object in a uniqueness constraint, the context's merge policy decides.
+/// ``MergePolicy/error`` refuses the whole request. ``MergePolicy/overwrite``, and the policy by property in which the
+/// object wins, change the stored object: they set the properties that the request gives, and no defaults. The other
+/// policies leave the stored object as it is. The request checks no other rules of the model.
+///
+/// Derived attributes are computed in the same transaction. The request does not see unsaved changes of contexts, and
+/// contexts do not see the new objects until
+/// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)`` tells them, with
+/// ``BatchResult/objectIDNotification()`` or what history has of it.
 public struct BatchInsertRequest {
   /// The entity.
   public let entityName: String

@@ -64,8 +64,8 @@ public struct Attribute {
     if let renamed { changes.append { $0.renamingIdentifier = renamed } }
   }
 
-  /// The attribute with a predicate more that its values have to meet when they are saved, and what is said where they
-  /// do not. See ``AttributeDescription/setValidationPredicates(_:withValidationWarnings:)``.
+  /// Returns the attribute with another predicate. A save checks the predicate for each value, and fails with the
+  /// warning if it does not hold. See ``AttributeDescription/setValidationPredicates(_:withValidationWarnings:)``.
   ///
   ///     let tail = Attribute("tailNumber", .string).validated("SELF BEGINSWITH 'N'", warning: "begins with N")
   ///

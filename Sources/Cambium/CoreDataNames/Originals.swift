@@ -6,8 +6,8 @@ import CambiumEngine
   import Foundation
 #endif
 
-// What `CambiumCoreData` has properties and methods of the same names in front of, of Core Data's types: a module's own
-// hide those that it imports, from itself as well. Under these names it still has them.
+// `CambiumCoreData` declares properties and methods that have the names of Cambium's, and Core Data's types. A module's
+// own declarations hide imported ones with the same name. So `CambiumCoreData` calls Cambium's by the names in this file.
 
 @_spi(CoreData) extension ManagedObjectContext {
   /// ``persistentStoreCoordinator``.

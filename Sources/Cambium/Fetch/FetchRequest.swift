@@ -73,12 +73,12 @@ public final class FetchRequest<Result: FetchRequestResult> {
 
   // MARK: Dictionaries
 
-  /// What each dictionary holds: properties and key paths under their names, expressions under those of their
-  /// descriptions. `nil` for all attributes and to-one relationships.
+  /// The values that each dictionary holds. A property or key path stands under its name, and an expression under the
+  /// name of its description. `nil` stands for all attributes and to-one relationships.
   ///
-  /// A value that is null is not in the dictionary; objects are there by their identifiers. Where a property is an
-  /// aggregate or there are groups, the others are literals or grouped by. Dictionaries are read from the store:
-  /// unsaved changes have no effect on them.
+  /// A dictionary leaves out values that are null, and has the identifiers of objects. If one property is an aggregate,
+  /// or the request has groups, each other property must be a literal or one that is grouped by. The store answers, so
+  /// unsaved changes have no effect.
   ///
   ///     let request = FetchRequest<[String: Any]>(entityName: "LogEntry")
   ///     request.propertiesToGroupBy = ["aircraft.tailNumber"]

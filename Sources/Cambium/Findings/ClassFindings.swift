@@ -7,8 +7,8 @@ import CambiumKernel
   import Foundation
 #endif
 
-/// What the class of an entity declares, and the entity does not have, or not of such a type: it would be noted only
-/// when the property is used.
+/// Compares the properties that a class declares with those of its entity. Finds a property that the entity lacks, or
+/// has with another type. Without this check, the application would meet the error when it uses the property.
 struct ClassFindings {
   private let entity: EntityDescription
   private let properties: [String: PropertyDescription]

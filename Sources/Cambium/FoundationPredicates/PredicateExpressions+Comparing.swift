@@ -11,8 +11,8 @@ import CambiumEngine
 #if !canImport(Darwin)
   // Foundation has this part on Apple's platforms only, although `#Predicate` writes it everywhere.
   extension PredicateExpressions {
-    /// What `#Predicate` makes of `caseInsensitiveCompare(_:)`: the order of two texts, upper and lower case alike, in
-    /// no language in particular, as `==[c]` and `<[c]` have it.
+    /// The part of a predicate that `#Predicate` writes for `caseInsensitiveCompare(_:)`. It compares two texts without
+    /// regard to case and language, as `==[c]` and `<[c]` do.
     public struct StringCaseInsensitiveCompare<
       Root: StandardPredicateExpression, Other: StandardPredicateExpression
     >: StandardPredicateExpression where Root.Output: StringProtocol, Other.Output: StringProtocol {

@@ -38,8 +38,8 @@ extension PredicateExpressions.SequenceStartsWith: FetchExpressible {
 #else
   // Foundation has this part on Apple's platforms only, although `#Predicate` writes it everywhere.
   extension PredicateExpressions {
-    /// What `#Predicate` makes of `localizedStandardContains(_:)`: whether a text contains another one, upper and lower
-    /// case and diacritics alike, in no language in particular, as `CONTAINS[cd]` does.
+    /// The part of a predicate that `#Predicate` writes for `localizedStandardContains(_:)`. It tells whether a text
+    /// contains another one, without regard to case, diacritics and language, as `CONTAINS[cd]` does.
     public struct StringLocalizedStandardContains<
       Root: StandardPredicateExpression, Other: StandardPredicateExpression
     >: StandardPredicateExpression where Root.Output: StringProtocol, Other.Output: StringProtocol {

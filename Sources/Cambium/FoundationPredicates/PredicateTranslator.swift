@@ -24,8 +24,8 @@ struct PredicateTranslator {
   private var localCount = 0
   private var depth = 0
 
-  /// What a predicate may come to. Some parts are repeated in what they are translated into: each level of these makes
-  /// it twice as large, and nobody could wait for what a few dozen of them come to.
+  /// The most parts that a translated predicate may have. The translation of some parts contains a part twice. So each
+  /// level of them doubles the size, and a few dozen levels would never end.
   private static let partsLimit = 100_000
 
   init(
@@ -72,8 +72,8 @@ struct PredicateTranslator {
     return try translate(expression)
   }
 
-  /// Translates what is evaluated inside of another predicate, whose variables stand for something. They have that
-  /// meaning nowhere else, because the same predicate may be evaluated twice.
+  /// Translates a predicate that another predicate evaluates, and gives its variables their meanings. The meanings end
+  /// with the call, because the other predicate may evaluate the same one again with others.
   mutating func translate(
     _ expression: any PredicateExpression, where meanings: [(PredicateExpressions.VariableID, TranslatedExpression)]
   ) throws -> TranslatedExpression {

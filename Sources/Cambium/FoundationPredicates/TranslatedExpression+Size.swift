@@ -8,8 +8,8 @@ extension TranslatedExpression {
   }
 
   /// Whether there are more conditions and expressions in this than a limit, each counted as often as it is gone
-  /// through. Looks at no more than that, and at no depth of the stack: what is repeated shares its memory, but would
-  /// take for ever.
+  /// through. Stops at the limit, and does not recurse: repeated parts share their memory, but a walk through all of
+  /// them might never end.
   func hasMoreParts(than limit: Int) -> Bool {
     var rest = [Part.translated(self)]
     var count = 0

@@ -157,8 +157,9 @@ extension ManagedObjectContext {
   /// uses those of a main-queue context without the lock.
   private var isUsedWithLockOnly: Bool { concurrencyType != .mainQueue || SystemEnvironment.isMainThread() }
 
-  /// Whether the calling thread may tell those who listen to the context, who are told on its queue: within a block of
-  /// it, or on the main thread. Who has the lock of a private-queue context is on its queue.
+  /// Whether the calling thread may call the context's observers, which expect the context's queue. True within a block
+  /// of the context and, for a main-queue context, on the main thread. The thread that has the lock of a private-queue
+  /// context is on its queue.
   var isOnQueue: Bool { isUsedWithLockOnly || lock.isHeldHere }
 
   /// Takes in what the parent has left. The context's lock is held.

@@ -3,8 +3,9 @@ import CambiumKernel
 // Arithmetic of decimals. Sums, differences and products are exact while the coefficient holds their digits (38, and
 // some numbers of 39), else rounded half to even in its last digit, as quotients are. Nil: too large.
 extension DecimalValue {
-  /// `±(high × 2^128 + low) × 10^exponent`, rounded to what a decimal holds. `isInexact`: something less than half of
-  /// the last digit was lost before.
+  /// Rounds `±(high × 2^128 + low) × 10^exponent` to a decimal.
+  ///
+  /// - Parameter isInexact: Whether the number is a little more than that, by less than half of its last digit.
   private static func rounded(
     isNegative: Bool, high: UInt128 = 0, low: UInt128, exponent: Int, isInexact: Bool = false
   ) -> DecimalValue? {
