@@ -10,13 +10,13 @@ public final class NSBatchInsertRequest {
   public var affectedStores: [PersistentStore]?
   /// The entity's name.
   public let entityName: String
-  private let request: (ManagedObjectContext) -> BatchInsertRequest
+  private let request: () -> BatchInsertRequest
 
   /// Inserts objects of these values.
   public init(entityName: String, objects: [[String: Any]]) {
     self.entityName = entityName
     let values = objects.map { $0.mapValues { swiftValue($0) as Any } }
-    request = { _ in BatchInsertRequest(entityName: entityName, objects: values) }
+    request = { BatchInsertRequest(entityName: entityName, objects: values) }
   }
 
   /// Inserts objects of these values.
@@ -27,7 +27,7 @@ public final class NSBatchInsertRequest {
   /// Inserts objects whose values the handler fills in, until it answers true.
   public init(entityName: String, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool) {
     self.entityName = entityName
-    request = { _ in
+    request = {
       BatchInsertRequest(entityName: entityName) { values in
         let dictionary = NSMutableDictionary()
         let isDone = handler(dictionary)
@@ -44,22 +44,11 @@ public final class NSBatchInsertRequest {
     self.init(entityName: entity.ownName, dictionaryHandler: handler)
   }
 
-  /// Inserts objects whose attributes the handler sets, until it answers true. The handler is given another object each
-  /// time, which has no context. Relationships are not inserted.
+  /// Inserts objects whose properties the handler sets, until it answers true; see
+  /// ``BatchInsertRequest/init(entityName:managedObjectHandler:)``.
   public init(entityName: String, managedObjectHandler handler: @escaping (ManagedObject) -> Bool) {
     self.entityName = entityName
-    request = { context in
-      BatchInsertRequest(entityName: entityName) { values in
-        // Of an entity that there is not, one empty row is enough for the error.
-        guard let object = context.ownObjectWithoutContext(ofEntity: entityName) else { return true }
-        if handler(object) { return true }
-        for (name, attribute) in object.entity.attributesByName
-        where !attribute.isTransient && !(attribute is DerivedAttributeDescription) {
-          values[name] = object.ownValue(forKey: name)
-        }
-        return false
-      }
-    }
+    request = { BatchInsertRequest(entityName: entityName, managedObjectHandler: handler) }
   }
 
   /// Inserts objects whose attributes the handler sets, until it answers true.
@@ -67,8 +56,8 @@ public final class NSBatchInsertRequest {
     self.init(entityName: entity.ownName, managedObjectHandler: handler)
   }
 
-  fileprivate func filled(in context: ManagedObjectContext) -> BatchInsertRequest {
-    var result = request(context)
+  fileprivate var filled: BatchInsertRequest {
+    var result = request()
     result.resultType = resultType
     result.affectedStores = affectedStores
     return result
@@ -159,7 +148,7 @@ extension ManagedObjectContext {
   /// Runs a request; see ``execute(_:)``.
   @discardableResult
   public func execute(_ request: NSBatchInsertRequest) throws -> NSBatchInsertResult {
-    try execute(request.filled(in: self))
+    try execute(request.filled)
   }
 
   /// Runs a request; see ``execute(_:)``.

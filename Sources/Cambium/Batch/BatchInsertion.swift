@@ -12,39 +12,78 @@ struct BatchInsertion {
       throw CambiumError(
         .invalidArgument, "'\(info.name)' is abstract: no objects can be made of it", entityName: info.name)
     }
+    // Ask the caller for the objects before the transaction begins, because other writers wait for a transaction.
+    let rows: [BatchRow]
+    switch request.source {
+    case .managedObjects(let handler):
+      let objects = try BatchObjects(info, store.space, handler, context.persistentStoreCoordinator)
+      let values = try objects.values()
+      guard !info.constraints.isEmpty else { return try insert(values, info, store) }
+      rows = values.map { objects.row($0) }
+    case .handler(let handler):
+      let values = BatchValues(info: info, space: store.space)
+      var made: [BatchRow] = []
+      var given: [String: Any] = [:]
+      while try !handler(&given) {
+        made.append(BatchRow(given, try values.row(given)))
+        given = [:]
+      }
+      rows = made
+    case .objects(let objects):
+      let values = BatchValues(info: info, space: store.space)
+      rows = try objects.map { BatchRow($0, try values.row($0)) }
+    }
+    return try insert(rows, info, store)
+  }
+
+  /// Inserts rows, or changes objects that have the same unique values.
+  private func insert(_ rows: [BatchRow], _ info: EntityInfo, _ store: PersistentStore) throws -> BatchResult {
     let values = BatchValues(info: info, space: store.space)
-    // Read the caller's objects before the transaction begins, because other writers wait for a transaction.
-    let given = allGiven()
-    let rows = try given.map { try values.row($0) }
     let identifiers = try BatchTransaction(context: context, store: store).run {
       (t, history, derived) throws(BatchError) in
       var made: [ObjectReference] = []
       var known: Set<ObjectReference> = []
       let keys = try UniqueKeys(info, t)
-      for (place, (given, row)) in zip(given, rows).enumerated() {
+      for (place, row) in rows.enumerated() {
         let reference: ObjectReference
-        if let existing = try keys.existing(row) {
+        if let existing = try keys.existing(row.row) {
           // Objects of other entities must not change, because the request is about this entity.
           guard context.mergePolicy.mergeType != .error, let own = store.space.info(existing.entity),
             own.isKind(of: info)
-          else { throw .refused(notUnique(existing, given, at: place, store)) }
+          else { throw .refused(notUnique(existing, row.row, at: place, store)) }
           guard context.mergePolicy.changesExisting else { continue }
-          var changes = RowValues()
-          for (name, value) in given { try accepting { try values.set(value, name, in: &changes) } }
+          let changes = try accepting { try row.changes(values) }
           if !changes.isEmpty { try engine { () throws(EngineError) in try t.update(existing, changes) } }
-          history?.updated(existing, own, given.keys.ordered())
-          derived?.note(existing, own, changed: given.keys.ordered(), isComputed: false)
+          history?.updated(existing, own, row.names)
+          derived?.note(existing, own, changed: row.names, isComputed: false)
           reference = existing
         } else {
           reference = try engine { () throws(EngineError) in
             let reference = try t.reserveReference(info.schema)
-            try t.insert(reference, row)
+            try t.insert(reference, row.row)
             return reference
           }
           history?.inserted(reference)
           derived?.note(reference, info, isComputed: false)
         }
         if known.insert(reference).inserted { made.append(reference) }
+      }
+      return made
+    }
+    return BatchResult(.insert, request.resultType, identifiers)
+  }
+
+  /// Inserts objects of which the model does not say that they are unique.
+  private func insert(
+    _ objects: [ObjectOverlay], _ info: EntityInfo, _ store: PersistentStore
+  ) throws -> BatchResult {
+    let identifiers = try BatchTransaction(context: context, store: store).run {
+      (t, history, derived) throws(BatchError) in
+      let made = try engine { () throws(EngineError) in try BatchObjects.insert(objects, info, t) }
+      if history == nil, derived == nil { return made }
+      for reference in made {
+        history?.inserted(reference)
+        derived?.note(reference, info, isComputed: false)
       }
       return made
     }
@@ -60,38 +99,58 @@ struct BatchInsertion {
     return (store, info)
   }
 
-  private func allGiven() -> [[String: Any]] {
-    switch request.source {
-    case .objects(let objects): return objects
-    case .handler(let handler):
-      var given: [[String: Any]] = []
-      var next: [String: Any] = [:]
-      while !handler(&next) {
-        given.append(next)
-        next = [:]
-      }
-      return given
-    }
-  }
-
   private func notUnique(
-    _ existing: ObjectReference, _ given: [String: Any], at place: Int, _ store: PersistentStore
+    _ existing: ObjectReference, _ row: RowValues, at place: Int, _ store: PersistentStore
   ) -> CambiumError {
     let id = ManagedObjectID(space: store.space, reference: existing)
-    var unique: Set<String> = []
-    var entity = store.space.info(existing.entity)?.description
-    while let known = entity {
-      unique.formUnion(known.uniquenessConstraints.joined())
-      entity = known.superentity
-    }
-    let values = given.filter { unique.contains($0.key) }.ordered { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+    let unique = Set(store.space.info(existing.entity)?.constraints.flatMap { $0.paths } ?? []).ordered()
+    let values = unique.filter { !row.value(at: $0).isNull }.map { "\($0): \(row.value(at: $0))" }
+      .joined(separator: ", ")
     var error = CambiumError(
       .managedObjectConstraintMerge,
-      "object \(place + 1) of the batch has the unique values of \(id) (\(values.joined(separator: ", "))); set a merge "
+      "object \(place + 1) of the batch has the unique values of \(id) (\(values)); set a merge "
         + "policy to change that instead", entityName: id.entityName, objectID: id)
     error.affectedObjectIDs = [id]
     error.storeURL = store.url
     return error
+  }
+}
+
+/// A row that a batch insert request writes.
+struct BatchRow {
+  /// The values of a new object.
+  let row: RowValues
+  /// The names of the properties that the caller gave, in order.
+  fileprivate let names: [String]
+  /// What the caller gave, by name; nil if an object gave all values of the row.
+  private let given: [String: Any]?
+
+  init(_ given: [String: Any], _ row: RowValues) {
+    (self.row, self.given) = (row, given)
+    names = given.keys.ordered()
+  }
+
+  init(_ row: RowValues, names: [String]) { (self.row, self.names, given) = (row, names.ordered(), nil) }
+
+  /// What a stored object with the row's unique values gets.
+  fileprivate func changes(_ values: BatchValues) throws -> RowValues {
+    guard let given else { return row }
+    var changes = RowValues()
+    for (name, value) in given { try values.set(value, name, in: &changes) }
+    return changes
+  }
+}
+
+extension EntityInfo {
+  /// The uniqueness constraints of the entity and of those that it inherits from, each with the entity that has it.
+  fileprivate var constraints: [(entity: EntitySchema, paths: [String])] {
+    var result: [(entity: EntitySchema, paths: [String])] = []
+    var entity: EntitySchema? = schema
+    while let current = entity {
+      for constraint in current.uniquenessConstraints { result.append((current, constraint.paths)) }
+      entity = current.parentID.flatMap { storeSchema?.entity(id: $0) }
+    }
+    return result
   }
 }
 
@@ -100,13 +159,9 @@ private struct UniqueKeys {
   private var lookups: [(paths: [String], lookup: IndexLookup)] = []
 
   init(_ info: EntityInfo, _ t: EntityView) throws(BatchError) {
-    var entity: EntitySchema? = info.schema
-    while let current = entity {
-      for constraint in current.uniquenessConstraints {
-        let lookup = try engine { () throws(EngineError) in try t.lookup(current, by: constraint.paths) }
-        lookups.append((constraint.paths, lookup))
-      }
-      entity = current.parentID.flatMap { id in info.storeSchema?.entity(id: id) }
+    for constraint in info.constraints {
+      let lookup = try engine { () throws(EngineError) in try t.lookup(constraint.entity, by: constraint.paths) }
+      lookups.append((constraint.paths, lookup))
     }
   }
 

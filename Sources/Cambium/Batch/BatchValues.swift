@@ -16,21 +16,10 @@ struct BatchValues {
             : info.schema.alternatives(to: name)),
         entityName: info.name, key: name)
     }
-    func refuse(_ why: String) -> CambiumError {
-      CambiumError(
-        .invalidArgument, "a batch request cannot set '\(name)' of '\(info.name)': \(why)", entityName: info.name,
-        key: name)
-    }
+    func refuse(_ why: String) -> CambiumError { .unsettableInBatch(name, of: info.name, why) }
     if property.isTransient { throw refuse("it is kept in memory only") }
     if property.isDerived { throw refuse("it is derived") }
-    if let r = property.relationship {
-      if r.isToMany { throw refuse("it leads to several objects; set the other side, or change objects in a context") }
-      if let inverse = r.inverse, !inverse.isToMany || inverse.isOrdered {
-        throw refuse(
-          "'\(inverse.name)' of '\(r.schema.destination)' would have to be changed with it; change objects in a context"
-        )
-      }
-    }
+    if let why = property.relationship?.batchRefusal { throw refuse(why) }
     return property
   }
 
@@ -52,10 +41,7 @@ struct BatchValues {
   private func saved(_ given: Any, _ name: String) throws -> ObjectReference {
     let id = given as? ManagedObjectID ?? (given as? ManagedObject)?.objectID
     guard let id, !id.isTemporaryID, id.space.identifier == space.identifier else {
-      throw CambiumError(
-        .invalidArgument,
-        "'\(name)' of '\(info.name)' takes the identifier of a saved object of the same store, not '\(given)'",
-        entityName: info.name, key: name)
+      throw CambiumError.notSaved(given, name, of: info.name)
     }
     return id.reference
   }

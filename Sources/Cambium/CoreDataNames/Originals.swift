@@ -199,20 +199,6 @@ import CambiumEngine
   public var ownUpdatedProperties: Set<String>? { updatedProperties }
 }
 
-@_spi(CoreData) extension ManagedObjectContext {
-  /// Returns a new object of an entity without a context, of the class that the entity has in this context; `nil` for
-  /// an entity that the model does not have.
-  public func ownObjectWithoutContext(ofEntity name: String) -> ManagedObject? {
-    lock.run {
-      guard let store = persistentStoreCoordinator.store(forEntity: name), let info = store.space.info(named: name)
-      else {
-        return nil
-      }
-      return persistentStoreCoordinator.objectClass(for: info).init(entity: info.description, insertInto: nil)
-    }
-  }
-}
-
 @_spi(CoreData) extension FetchSortDescriptor {
   /// Returns managed objects and other elements in an order. Equal elements keep theirs.
   ///

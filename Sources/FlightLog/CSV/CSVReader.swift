@@ -141,7 +141,10 @@ struct CSVReader {
   }
 
   /// An error at the current record.
-  func failure(_ problem: String) -> CSVError { CSVError(file: file, line: line, problem: problem) }
+  func failure(_ problem: String) -> CSVError { failure(problem, at: line) }
+
+  /// An error at the record that begins on a line.
+  func failure(_ problem: String, at line: Int) -> CSVError { CSVError(file: file, line: line, problem: problem) }
 
   private func notA(_ what: String, _ column: Int) -> CSVError {
     let shown = String(decoding: content(column).prefix(40), as: UTF8.self)

@@ -8,11 +8,12 @@ import Cambium
 
 /// Fills a flight log from CSV files.
 ///
-/// Flights are saved in batches, each in one transaction together with the aircraft and airports that it mentions
-/// first, and the context is reset after each: memory stays bounded however long the file is. The number of log entries
-/// therefore says how many records of the file are in the store, and an import that was killed goes on from there.
+/// Flights are inserted by batch requests, each in one transaction. The aircraft and airports that a batch mentions
+/// first are saved before it, because a batch leads to saved objects only. Memory stays bounded however long the file
+/// is, because the context is reset after each batch. The number of log entries says how many records of the file are
+/// in the store, so an import that was killed goes on from there.
 struct Importer {
-  /// Flights per save.
+  /// Flights per batch.
   static let batchSize = 10_000
 
   /// No more flights than these are imported.
@@ -180,15 +181,13 @@ struct Importer {
     if present > 0 { try verifySameData(csv, columns) }
     var progress = ProgressBar("flights", total: csv.length)
     var added = 0
-    while present + added < flightLimit, try csv.next() {
-      try insertFlight(csv, columns)
-      added += 1
-      if added % Self.batchSize == 0 {
-        try saveBatch()
-        progress.show(csv.offset, rows: added)
-      }
-    }
-    if added % Self.batchSize != 0 {
+    while present + added < flightLimit {
+      let batch = try readBatch(&csv, columns, atMost: flightLimit - present - added)
+      if batch.isEmpty { break }
+      // The batch leads to objects that it mentions first by their permanent identifiers.
+      try context.save()
+      try insert(batch, csv)
+      added += batch.count
       try saveBatch()
       progress.show(csv.offset, rows: added)
     }
@@ -196,28 +195,37 @@ struct Importer {
     return added
   }
 
-  private mutating func insertFlight(_ csv: CSVReader, _ columns: FlightColumns) throws {
-    let airline = try airlines.object(try csv.text(columns.carrier), in: context)
-    let origin = try airports.object(try csv.text(columns.origin), in: context)
-    let destination = try airports.object(try csv.text(columns.destination), in: context)
+  private mutating func readBatch(
+    _ csv: inout CSVReader, _ columns: FlightColumns, atMost limit: Int
+  ) throws -> [FlightRecord] {
+    var batch: [FlightRecord] = []
+    batch.reserveCapacity(min(limit, Self.batchSize))
+    while batch.count < min(limit, Self.batchSize), try csv.next() { batch.append(try record(csv, columns)) }
+    return batch
+  }
+
+  private mutating func record(_ csv: CSVReader, _ columns: FlightColumns) throws -> FlightRecord {
     var flown: ManagedObject?
     if let tailNumber = try csv.optionalText(columns.tailNumber) {
       flown = try aircraft.object(tailNumber, in: context)
     }
-    let values = try columns.values(of: csv)
-    try placed(csv) {
-      let entry = LogEntry(context: context)
-      try entry.assign(values.date, to: "date")
-      try entry.assign(values.flightNumber, to: "flightNumber")
-      try entry.assign(values.departure, to: "departure")
-      try entry.assign(values.arrival, to: "arrival")
-      try entry.assign(try csv.optionalInteger(columns.airTime), to: "airTime")
-      try entry.assign(try csv.optionalInteger(columns.distance), to: "distance")
-      try entry.assign(airline, to: "airline")
-      try entry.assign(origin, to: "origin")
-      try entry.assign(destination, to: "destination")
-      try entry.assign(flown, to: "aircraft")
+    return FlightRecord(
+      values: try columns.values(of: csv), airTime: try csv.optionalInteger(columns.airTime),
+      distance: try csv.optionalInteger(columns.distance),
+      airline: try airlines.object(try csv.text(columns.carrier), in: context),
+      origin: try airports.object(try csv.text(columns.origin), in: context),
+      destination: try airports.object(try csv.text(columns.destination), in: context), aircraft: flown,
+      line: csv.line)
+  }
+
+  private func insert(_ batch: [FlightRecord], _ csv: CSVReader) throws {
+    var next = batch.makeIterator()
+    let request = BatchInsertRequest(entityName: "LogEntry") { (entry: LogEntry) in
+      guard let flight = next.next() else { return true }
+      do { try flight.fill(entry) } catch let error as CambiumError { throw csv.failure("\(error)", at: flight.line) }
+      return false
     }
+    try context.execute(request)
   }
 
   /// Makes sure that the last flight that the store should have from the file is there: else it was filled from

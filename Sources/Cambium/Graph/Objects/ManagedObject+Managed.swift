@@ -59,8 +59,8 @@ extension ManagedObject {
   func note(_ error: any Error, losesChange: Bool) {
     if let managedObjectContext {
       managedObjectContext.record(error, losesChange: losesChange)
-    } else if losesChange, isEarly, overlay?.earlyError == nil {
-      // The context hears of it when the object is inserted.
+    } else if losesChange, isEarly || isOfBatch, overlay?.earlyError == nil {
+      // The context records it when the object is inserted; a batch request throws it.
       ownOverlay.earlyError = error
     }
   }

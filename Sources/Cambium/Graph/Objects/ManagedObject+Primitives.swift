@@ -29,7 +29,7 @@ extension ManagedObject {
   /// Data, an attribute that is stored and was set is saved by the next save, whatever was said of it; and a
   /// relationship is set as by ``setValue(_:forKey:)``, since both of its sides change.
   public func setPrimitiveValue(_ value: Any?, forKey key: String) {
-    do { try setPrimitive(value, key) } catch { managedObjectContext?.record(error, losesChange: true) }
+    do { try setPrimitive(value, key) } catch { note(error, losesChange: true) }
   }
 
   /// Reads the row if the object is a fault. An accessor that is written by hand begins with it.

@@ -72,6 +72,7 @@ extension ManagedObject {
   /// Checks that an object may be a destination. One that was made without a context may, if it can be brought along.
   func checkDestination(_ object: ManagedObject, _ r: RelationshipInfo) throws {
     let name = r.schema.name
+    if isOfBatch { try requireSettableInBatch(r) }
     if object.isEarly, let managedObjectContext {
       let entityName = object.entity.name
       guard let info = space.info(named: entityName), info.entityID == r.destination || info.isKind(of: r.destination)
@@ -108,7 +109,7 @@ extension ManagedObject {
     }
   }
 
-  private func wrongDestination(_ object: ManagedObject, _ r: RelationshipInfo) -> CambiumError {
+  func wrongDestination(_ object: ManagedObject, _ r: RelationshipInfo) -> CambiumError {
     CambiumError(
       .invalidArgument,
       "'\(r.schema.name)' of '\(entity.name)' leads to '\(r.schema.destination)', not to '\(object.entity.name)'",
@@ -116,6 +117,7 @@ extension ManagedObject {
   }
 
   func assignToOne(_ new: ManagedObject?, _ r: RelationshipInfo) throws {
+    if isOfBatch { return try assignInBatch(new, r) }
     var back: RelationshipInfo?
     if let new {
       try checkDestination(new, r)

@@ -252,7 +252,7 @@ extension ManagedObject {
   /// Sets the value at the end of a key path: see ``set(_:forKeyPath:)``. Where that throws, the error is noted and
   /// thrown by the next save.
   public func setValue(_ value: Any?, forKeyPath keyPath: String) {
-    do { try set(value, forKeyPath: keyPath) } catch { managedObjectContext?.record(error, losesChange: true) }
+    do { try set(value, forKeyPath: keyPath) } catch { note(error, losesChange: true) }
   }
 
   /// Following a path takes a call for each component, and the stack is finite.

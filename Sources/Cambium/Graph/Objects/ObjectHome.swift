@@ -12,12 +12,16 @@ final class ObjectHome: ObjectPlace, @unchecked Sendable {
   let space: StoreSpace
   /// Leads to the context; nil for objects that belong to none any more.
   let link: ContextLink?
+  /// Whether a batch insert request made the objects, to have their values set by a handler.
+  let isOfBatch: Bool
   /// The same without a context.
   private let abroad: ObjectHome?
 
   private init(
-    _ info: EntityInfo, _ entity: EntityDescription, _ entityID: UInt32, _ space: StoreSpace, _ link: ContextLink?
+    _ info: EntityInfo, _ entity: EntityDescription, _ entityID: UInt32, _ space: StoreSpace, _ link: ContextLink?,
+    isOfBatch: Bool = false
   ) {
+    self.isOfBatch = isOfBatch
     self.info = info
     self.entity = entity
     self.entityID = entityID
@@ -26,6 +30,9 @@ final class ObjectHome: ObjectPlace, @unchecked Sendable {
     attributes = info.directAttributes
     abroad = link == nil ? nil : ObjectHome(info, entity, entityID, space, nil)
   }
+
+  /// Whether one thread at a time uses the objects, so that the home may note which names they were asked for last.
+  private var remembersNames: Bool { link != nil || isOfBatch }
 
   /// The place of the attribute that was named last: properties are mostly asked for in declared order, or one of many
   /// objects.
@@ -45,7 +52,7 @@ final class ObjectHome: ObjectPlace, @unchecked Sendable {
     guard let place = isShort ? attributes.place(bits, from: last &+ 1) ?? find(name) : findLong(name) else {
       return nil
     }
-    if link != nil { hint = place }
+    if remembersNames { hint = place }
     return attributes[place].isReadable ? attributes[place] : nil
   }
 
@@ -85,7 +92,7 @@ final class ObjectHome: ObjectPlace, @unchecked Sendable {
     guard name.utf8.count <= NameBits.shortCount, let property = info.properties[name], !property.isTransient,
       let r = property.relationship, !r.isToMany
     else { return nil }
-    if link != nil { lastToOne = .passUnretained(property) }
+    if remembersNames { lastToOne = .passUnretained(property) }
     return .passUnretained(r)
   }
 
@@ -96,6 +103,11 @@ final class ObjectHome: ObjectPlace, @unchecked Sendable {
   static func early(_ entity: EntityDescription) -> ObjectHome {
     guard let info = entity.managedObjectModel?.earlySpace?.info(named: entity.name) else { return nowhere(entity) }
     return ObjectHome(info, entity, 0, .none, nil)
+  }
+
+  /// Of objects whose values a batch insert request writes into a store.
+  static func batch(_ info: EntityInfo, _ space: StoreSpace) -> ObjectHome {
+    ObjectHome(info, info.description, info.entityID, space, nil, isOfBatch: true)
   }
 
   /// The same without a context.

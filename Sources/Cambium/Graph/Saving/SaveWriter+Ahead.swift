@@ -90,17 +90,15 @@ private final class InsertionRun: @unchecked Sendable {
   private(set) var encoder: RowEncoder?
   /// Objects keep their homes as long as a save writes.
   private var home: Unmanaged<ObjectHome>?
-  /// What properties of the home's entity are written by. Looked up once: each look would count references that all
-  /// threads count.
-  private var attributeKeys: [PropertyKey] = []
-  private var toOneKeys: [PropertyKey?] = []
+  /// What properties of the home's entity are written by.
+  private var keys: OverlayKeys?
 
   func encode(_ source: InsertionSource, _ places: Range<Int>, _ t: EntityTransaction) throws(EngineError) {
     first = places.lowerBound
     rows.removeAll(keepingCapacity: true)
     encoder?.removeAll()
     if let home = source.objects[first].heldHome, home.toOpaque() != self.home?.toOpaque() { try begin(home, t) }
-    guard let encoder, let home else { return rows = places.map { _ in -1 } }
+    guard let encoder, let home, let keys else { return rows = places.map { _ in -1 } }
     for place in places {
       let object = Unmanaged.passUnretained(source.objects[place])
       let (itsHome, overlay) = object._withUnsafeGuaranteedRef { ($0.heldHome, $0.heldOverlay) }
@@ -111,42 +109,19 @@ private final class InsertionRun: @unchecked Sendable {
         rows.append(-1)
         continue
       }
-      encoder.begin()
-      var failure: EngineError?
-      overlay._withUnsafeGuaranteedRef { overlay in
-        do throws(EngineError) { try set(overlay, encoder, source.targets, source.firstTargets[place]) } catch {
-          failure = error
-        }
-      }
-      if let failure { throw failure }
+      var nextTarget = source.firstTargets[place]
       rows.append(encoder.count)
-      try encoder.end()
+      try keys.encode(overlay, encoder) { _ in
+        defer { nextTarget += 1 }
+        return source.targets[nextTarget]
+      }
     }
   }
 
   private func begin(_ home: Unmanaged<ObjectHome>, _ t: EntityTransaction) throws(EngineError) {
     let info = home.takeUnretainedValue().info
     encoder = try t.encoder(info.schema)
-    attributeKeys = info.attributeKeys
-    toOneKeys = info.relationships.map { property in
-      property.relationship.flatMap { $0.isTransient || $0.isToMany ? nil : $0.key }
-    }
+    keys = OverlayKeys(info)
     self.home = home
-  }
-
-  /// All is null in a new row, and stays so if that is the value.
-  private func set(
-    _ overlay: ObjectOverlay, _ encoder: RowEncoder, _ targets: [ObjectReference], _ firstTarget: Int
-  ) throws(EngineError) {
-    try overlay.forEachAttribute { (place, value) throws(EngineError) in
-      if !value.isNull { try encoder.set(attribute: attributeKeys[place], value) }
-    }
-    if overlay.toOneChanges.isEmpty { return }
-    var next = firstTarget
-    try overlay.toOneChanges.forEach { (place, id) throws(EngineError) in
-      guard id != nil, let key = toOneKeys[place] else { return }
-      try encoder.set(toOne: key, targets[next])
-      next += 1
-    }
   }
 }
