@@ -19,8 +19,39 @@ extension Optional: AnyOptional {
 /// What is inside of any number of optionals. (`String?` passed as `Any` is an `Any` that holds an optional.)
 func unwrapped(_ value: Any?) -> Any? {
   var current = value
-  while let some = current, let optional = some as? any AnyOptional { current = optional.anyValue }
-  return current
+  while let some = current {
+    switch _openExistential(some, do: usualContent) {
+    case .plain: return some
+    case .optional(let inner): current = inner
+    case .unknown:
+      guard let optional = some as? any AnyOptional else { return some }
+      current = optional.anyValue
+    }
+  }
+  return nil
+}
+
+/// Whether a value of `Any` holds an optional.
+private enum Content {
+  /// It is none.
+  case plain
+  /// It is one of a usual type, with this inside.
+  case optional(Any?)
+  /// It is of another type.
+  case unknown
+}
+
+/// Tells the usual types by comparing them, because asking the runtime for a conformance takes much longer.
+private func usualContent<T>(_ value: T) -> Content {
+  if T.self == String.self || T.self == Int.self || T.self == Double.self || T.self == Bool.self { return .plain }
+  if T.self == Date.self || T.self == [String: Any].self || T.self == UUID.self { return .plain }
+  // What is cast is of the very type.
+  if T.self == String?.self { return .optional(unsafeBitCast(value, to: String?.self)) }
+  if T.self == Int?.self { return .optional(unsafeBitCast(value, to: Int?.self)) }
+  if T.self == Double?.self { return .optional(unsafeBitCast(value, to: Double?.self)) }
+  if T.self == Bool?.self { return .optional(unsafeBitCast(value, to: Bool?.self)) }
+  if T.self == Date?.self { return .optional(unsafeBitCast(value, to: Date?.self)) }
+  return .unknown
 }
 
 extension Value {
@@ -29,6 +60,10 @@ extension Value {
   /// Dictionaries and arrays may be nested as deep as composites may.
   init?(foundation value: Any, depth: Int = 0) {
     guard depth <= Schema.compositeDepthLimit else { return nil }
+    if let usual = Value(usual: value) {
+      self = usual
+      return
+    }
     switch value {
     case let value as any AttributeRepresentable: self = value.attributeValue
     case let object as any ObjectIdentifying: self = .reference(object.reference)
