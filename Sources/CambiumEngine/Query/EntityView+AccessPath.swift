@@ -177,21 +177,9 @@ extension EntityView {
 
   /// The rows that a relationship's tree leads back to.
   private func sources(of ends: [UInt64], _ tree: TreeID) throws(EngineError) -> [UInt64] {
-    var rows: [UInt64] = []
     _ = try settle()
-    try storing { () throws(StoreError) in
-      let cursor = try trees.cursor(tree)
-      for end in ends {
-        try RowIDKey(end).withBytes { (prefix) throws(StoreError) in
-          var more = try cursor.seek(prefix)
-          while more, hasPrefix(cursor.key, prefix) {
-            rows.append(try KeyDecoder.rowID(atEndOf: cursor.key).id)
-            more = try cursor.next()
-          }
-        }
-      }
-    }
-    return Self.ascending(rows, isAscending: ends.count < 2)
+    let found = try storing { () throws(StoreError) in try trees.rowIDs(tree, leadingFrom: ends) }
+    return Self.ascending(found.ids, isAscending: found.isAscending)
   }
 
   /// Lends `visit` the rows of an entity and its descendants that a plan finds.

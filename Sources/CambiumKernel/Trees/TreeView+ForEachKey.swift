@@ -57,83 +57,6 @@ extension TreeView {
     }
   }
 
-  /// The ids of rows at the ends of the keys of a tree from `range.lower` up to, not including, `range.upper`, in the
-  /// order of the keys, and whether they ascend. O(log n + number of keys); faster than asking
-  /// ``forEachKey(_:in:_:)-(_,KeyRange,_)`` for them.
-  ///
-  /// - Throws: as that does, and what ``KeyDecoder/rowID(atEndOf:)`` throws.
-  public final func rowIDs(
-    _ tree: TreeID, in range: KeyRange
-  ) throws(StoreError) -> (ids: [UInt64], isAscending: Bool) {
-    let access = try access(tree, .bytes)
-    return try range.lower.withUnsafeBytesTyped { (lower) throws(StoreError) in
-      guard let upper = range.upper else { return try rowIDs(access, lower, nil) }
-      return try upper.withUnsafeBytesTyped { (upper) throws(StoreError) in try rowIDs(access, lower, upper) }
-    }
-  }
-
-  private final func rowIDs(
-    _ access: TreeAccess, _ lower: UnsafeRawBufferPointer, _ upper: UnsafeRawBufferPointer?
-  ) throws(StoreError) -> (ids: [UInt64], isAscending: Bool) {
-    if !access.hasDelta { return try rowIDsInPages(access, lower, upper) }
-    var ids: [UInt64] = []
-    var isAscending = true
-    // Of the first id nothing is known that it could come after.
-    var last: UInt64?
-    let cursor = try cursor(access.id)
-    var more = try cursor.seek(lower)
-    while more {
-      let key = cursor.key
-      if let upper, compareKeys(key, upper) >= 0 { break }
-      let id = try KeyDecoder.rowID(atEndOf: key).id
-      if let last, id <= last { isAscending = false }
-      last = id
-      ids.append(id)
-      more = try cursor.next()
-    }
-    return (ids, isAscending)
-  }
-
-  private final func rowIDsInPages(
-    _ access: TreeAccess, _ lower: UnsafeRawBufferPointer, _ upper: UnsafeRawBufferPointer?
-  ) throws(StoreError) -> (ids: [UInt64], isAscending: Bool) {
-    var ids: [UInt64] = []
-    var isAscending = true
-    // A leaf's at a time: to add one to an array takes about as long as to find it.
-    var capacity = 256
-    var found = UnsafeMutablePointer<UInt64>.allocate(capacity: capacity)
-    defer { found.deallocate() }
-    try forEachLeaf(access, lower, upper) { (leaf, entries, buffer) throws(StoreError) in
-      if entries.count > capacity {
-        found.deallocate()
-        capacity = leaf.count
-        found = .allocate(capacity: capacity)
-      }
-      let ends = KeyEnds(leaf)
-      var n = 0
-      for i in entries {
-        if let id = ends.rowID(i) {
-          found[n] = id
-        } else {
-          let key = UnsafeRawBufferPointer(start: buffer, count: leaf.copyKey(i, to: buffer))
-          found[n] = try KeyDecoder.rowID(atEndOf: key).id
-        }
-        n &+= 1
-      }
-      if n > 0 {
-        if let last = ids.last, found[0] <= last { isAscending = false }
-        var i = 1
-        while i < n {
-          if found[i] <= found[i &- 1] { isAscending = false }
-          i &+= 1
-        }
-        ids.append(contentsOf: UnsafeBufferPointer(start: found, count: n))
-      }
-      return true
-    }
-    return (ids, isAscending)
-  }
-
   /// From where the cursor stands up to the end of a range, with each key compared. Answers whether to go on.
   private final func forEachKey(
     _ base: inout BaseCursor, _ buffer: UnsafeMutableRawPointer, _ upper: UnsafeRawBufferPointer?,
@@ -199,6 +122,16 @@ extension TreeView {
     var base = BaseCursor(
       tree: access.id, kind: .bytes, root: access.root, level: access.level, cache: core.cache,
       pageSize: core.pageSize, hint: hint)
+    try forEachLeaf(&base, buffer, lower, upper, body)
+  }
+
+  /// The same with a cursor and room for a key that serve for several ranges.
+  @inline(__always)
+  final func forEachLeaf(
+    _ base: inout BaseCursor, _ buffer: UnsafeMutableRawPointer, _ lower: UnsafeRawBufferPointer,
+    _ upper: UnsafeRawBufferPointer?,
+    _ body: (BytesLeaf, Range<Int>, UnsafeMutableRawPointer) throws(StoreError) -> Bool
+  ) throws(StoreError) {
     try base.seek(TreeKey(lower))
     while let page = base.leafPage {
       try requireOpen()

@@ -156,6 +156,63 @@ import Testing
     #expect(throws: StoreError.self) { try store.snapshot().rowIDs(tree, in: everything) }
   }
 
+  /// Where a relationship's tree leads from some rows, whose ids have any number of bytes.
+  @Test(arguments: [64 << 20, 8 << 10]) func idsThatLinksLeadToAreFoundForEachRow(deltaBytes: Int) throws {
+    let seed = testSeed(4_344)
+    var random = SplitMix64(seed: seed)
+    print("ids of links: seed \(seed)")
+    var options = StoreOptions()
+    options.deltaBytes = deltaBytes
+    let store = try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 4), options: options)
+    var tree = TreeID(rawValue: 0)
+    var model: [UInt64: Set<UInt64>] = [:]
+    let sources: [UInt64] = [0, 1, 2, 255, 256, 257, 65_535, 65_536, 1 << 40, 1 << 40 + 1, .max - 1, .max]
+    func compare(_ view: TreeView) throws {
+      var all = sources + [3, 254, 258, 1 << 63]
+      for _ in 0..<4 {
+        let expected = all.flatMap { model[$0, default: []].sorted() }
+        let found = try view.rowIDs(tree, leadingFrom: all)
+        #expect(found.ids == expected)
+        #expect(found.isAscending == zip(expected, expected.dropFirst()).allSatisfy { $0 < $1 })
+        all = Array(all.shuffled(using: &random).prefix(1 + random.below(all.count)))
+      }
+      #expect(try view.rowIDs(tree, leadingFrom: []).ids.isEmpty)
+    }
+    for _ in 0..<3 {
+      let t = try store.beginWrite()
+      if tree.rawValue == 0 { tree = try t.createTree(.bytes) }
+      for _ in 0..<1500 {
+        // The first row has most of the links.
+        let source = random.oneIn(2) ? sources[0] : random.pick(sources)
+        let destination = random.next() >> UInt64(random.below(65))
+        var encoder = KeyEncoder()
+        encoder.append(rowID: source)
+        encoder.append(rowID: destination)
+        if random.oneIn(5) {
+          try t.delete(tree, encoder.bytes)
+          model[source, default: []].remove(destination)
+        } else {
+          try t.put(tree, encoder.bytes, [])
+          model[source, default: []].insert(destination)
+        }
+      }
+      try compare(t)
+      try t.commit()
+      try compare(try store.snapshot())
+      try store.checkpoint()
+      try compare(try store.snapshot())
+    }
+    // A key that ends in no row id is damage.
+    let t = try store.beginWrite()
+    var encoder = KeyEncoder()
+    encoder.append(rowID: 7)
+    try t.put(tree, encoder.bytes + [1, 2, 3], [])
+    try t.commit()
+    #expect(throws: StoreError.self) { try store.snapshot().rowIDs(tree, leadingFrom: [7]) }
+    try store.checkpoint()
+    #expect(throws: StoreError.self) { try store.snapshot().rowIDs(tree, leadingFrom: [7]) }
+  }
+
   @Test func wrongTreesAndErrorsArePassedOn() throws {
     let store = try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 2))
     let t = try store.beginWrite()
