@@ -96,6 +96,7 @@ struct BatchInsertion {
     guard let store = coordinator.store(forEntity: request.entityName, of: request.affectedStores),
       let info = store.space.info(named: request.entityName)
     else { throw coordinator.noStore(forEntity: request.entityName, of: request.affectedStores) }
+    if store.isReadOnly { throw store.readOnlyError }
     return (store, info)
   }
 
@@ -104,8 +105,9 @@ struct BatchInsertion {
   ) -> CambiumError {
     let id = ManagedObjectID(space: store.space, reference: existing)
     let unique = Set(store.space.info(existing.entity)?.constraints.flatMap { $0.paths } ?? []).ordered()
-    let values = unique.filter { !row.value(at: $0).isNull }.map { "\($0): \(row.value(at: $0))" }
-      .joined(separator: ", ")
+    let values = unique.compactMap { path in
+      row.value(at: path).foundation(type: .undefined, objects: store.space).map { "\(path): \($0)" }
+    }.joined(separator: ", ")
     var error = CambiumError(
       .managedObjectConstraintMerge,
       "object \(place + 1) of the batch has the unique values of \(id) (\(values)); set a merge "
@@ -132,7 +134,7 @@ struct BatchRow {
 
   init(_ row: RowValues, names: [String]) { (self.row, self.names, given) = (row, names.ordered(), nil) }
 
-  /// What a stored object with the row's unique values gets.
+  /// The values that a stored object with the row's unique values takes.
   fileprivate func changes(_ values: BatchValues) throws -> RowValues {
     guard let given else { return row }
     var changes = RowValues()

@@ -1,10 +1,10 @@
 import CambiumEngine
 
-/// What sets the properties of a batch insert request's objects.
+/// A block of the application's that sets the properties of a batch insert request's objects.
 struct BatchObjectHandler {
-  /// The class of the objects that it takes.
+  /// The class of the block's parameter.
   let wanted: ManagedObject.Type
-  /// Whether it takes objects of a class.
+  /// Tells whether a class is ``wanted``, or inherits from it.
   let takes: (ManagedObject.Type) -> Bool
   /// Sets the properties of an object; true if there are no more objects.
   let fill: (ManagedObject) throws -> Bool
@@ -26,7 +26,7 @@ struct BatchObjects {
   private let info: EntityInfo
   private let objectClass: ManagedObject.Type
   private let handler: BatchObjectHandler
-  /// What the objects are made with.
+  /// Leads new objects to the home of a batch's objects; see ``EntityDescription/init(twinOf:cradle:home:)``.
   private let twin: EntityDescription
 
   /// - Throws: ``CambiumError/Code/invalidArgument`` if the handler does not take objects of the entity's class.
@@ -41,22 +41,33 @@ struct BatchObjects {
     twin = EntityDescription(twinOf: info.description, cradle: home, home: home)
   }
 
-  /// Has the handler set the properties of one object after the other, until it answers true.
+  /// Calls the handler with one object after the other, until it answers true.
   ///
-  /// - Throws: what the handler throws; the first error of a property that could not be set.
+  /// - Throws: what the handler throws; the first error of a property that could not be set, which says the object's
+  ///   place in the batch.
   func values() throws -> [ObjectOverlay] {
     var result: [ObjectOverlay] = []
-    let room = info.attributeKeys.count
     while true {
       let object = objectClass.init(entity: twin, insertInto: nil)
+      guard object.isOfBatch else {
+        throw CambiumError(
+          .invalidArgument,
+          "the initializer of \(objectClass) inserts its object into a context, so a batch request "
+            + "cannot make objects of '\(info.name)'; let the caller choose the context", entityName: info.name)
+      }
       // An initializer of the application's may have set properties.
-      let overlay = object.overlay ?? ObjectOverlay.make(room: room)
+      let overlay = object.overlay ?? ObjectOverlay.make(room: info.attributeKeys.count)
       object.overlay = overlay
       if !info.withDefaults.isEmpty { object.setDefaults(info) }
-      let isDone = try handler.fill(object)
+      if try handler.fill(object) { return result }
+      do {
+        if let error = overlay.earlyError { throw error }
+        try object.requirePermanentIdentifiers()
+      } catch var error as CambiumError {
+        error.message = "object \(result.count + 1) of the batch: \(error.message)"
+        throw error
+      }
       object.overlay = nil
-      if isDone { return result }
-      if let error = overlay.earlyError { throw error }
       overlay.dropSeldom()
       result.append(overlay)
     }
@@ -68,7 +79,8 @@ struct BatchObjects {
     var names: [String] = []
     for property in info.ordered where !property.isTransient && !property.isDerived {
       if property.isAttribute {
-        row.set(property.name, overlay.changedAttribute(at: property.place) ?? .null)
+        guard let value = overlay.changedAttribute(at: property.place) else { continue }
+        row.set(property.name, value)
         names.append(property.name)
       } else if let id = overlay.toOneChanges[property.place] {
         row.set(toOne: property.name, id?.reference)
@@ -90,29 +102,34 @@ struct BatchObjects {
     var references: [ObjectReference] = []
     references.reserveCapacity(objects.count)
     for _ in objects { references.append(try t.reserveReference(info.schema)) }
-    let sizeOfRun = objects.count < leastAhead ? max(1, objects.count) : sizeOfRun
     let keys = OverlayKeys(info)
     let rows = try t.writer(info.schema)
+    let single = EncodedRun(try t.encoder(info.schema))
     // Several threads look at the values, and none changes them.
     nonisolated(unsafe) let values = objects.map { Unmanaged.passUnretained($0) }
     nonisolated(unsafe) let transaction = t
+    func insertSingly(_ places: Range<Int>) throws(EngineError) {
+      for place in places {
+        try single.encode(values, place..<place + 1, keys)
+        try rows.save(single.rows, 0, as: references[place])
+      }
+    }
     try withExtendedLifetime(objects) { () throws(EngineError) in
+      if objects.count < leastAhead { return try insertSingly(objects.indices) }
       try t.encodeAhead(
         (objects.count + sizeOfRun - 1) / sizeOfRun,
         encode: { (number, spare: EncodedRun?) throws(EngineError) in
           let run: EncodedRun
           if let spare { run = spare } else { run = EncodedRun(try transaction.encoder(info.schema)) }
-          run.rows.removeAll()
-          run.first = number * sizeOfRun
-          for place in run.first..<min(run.first + sizeOfRun, values.count) {
-            try keys.encode(values[place], run.rows) { $0.reference }
-          }
+          let first = number * sizeOfRun
+          try run.encode(values, first..<min(first + sizeOfRun, values.count), keys)
           return run
         },
         write: { (run) throws(EngineError) in
           for number in 0..<run.rows.count {
-            try rows.save(run.rows, number, as: references[run.first + number])
+            try rows.save(run.rows, number, as: references[run.places.lowerBound + number])
           }
+          try insertSingly(run.places.lowerBound + run.rows.count..<run.places.upperBound)
         })
     }
     return references
@@ -123,8 +140,20 @@ struct BatchObjects {
 private final class EncodedRun: @unchecked Sendable {
   // `@unchecked`: one thread at a time has it.
   let rows: RowEncoder
-  /// The place of the first object.
-  var first = 0
+  private(set) var places = 0..<0
+  /// No rows are added to as many bytes, because the runs of several threads would fill the memory.
+  private static var mostBytes: Int { 256 << 10 }
 
   init(_ rows: RowEncoder) { self.rows = rows }
+
+  /// Encodes the rows of the objects at `places`. Rows with large values may be left out at the end.
+  func encode(
+    _ values: [Unmanaged<ObjectOverlay>], _ places: Range<Int>, _ keys: OverlayKeys
+  ) throws(EngineError) {
+    self.places = places
+    rows.removeAll()
+    for place in places where rows.byteCount < Self.mostBytes {
+      try keys.encode(values[place], rows) { $0.reference }
+    }
+  }
 }

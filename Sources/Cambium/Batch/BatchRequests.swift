@@ -72,8 +72,11 @@ public struct BatchInsertRequest {
   /// relationship gives `nil`. The request ignores transient values, and what is set after the handler has returned.
   /// A property that cannot be set as the handler asks ends the request with the error.
   ///
-  /// An object gives all of its attributes, those with defaults and without a value as well. So if the merge policy has
-  /// the request change a stored object, all attributes of that object change.
+  /// The initializer of the object's class runs, then the defaults are set where it set nothing. `awakeFromInsert()`,
+  /// `willSave()` and the methods that validate are not called, as in Core Data.
+  ///
+  /// If the merge policy has the request change a stored object, that object takes all values that the new object has,
+  /// and so the defaults as well. It keeps its other values.
   ///
   /// When the handler is called, and what an error of it does, is as with
   /// ``init(entityName:dictionaryHandler:)``.

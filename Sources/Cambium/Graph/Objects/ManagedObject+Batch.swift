@@ -33,8 +33,9 @@ extension ManagedObject {
     if let why = r.batchRefusal { throw CambiumError.unsettableInBatch(r.schema.name, of: entity.name, why) }
   }
 
-  /// Has a to-one relationship lead to a saved object of the same store. The other side is derived from this one.
+  /// Sets a to-one relationship to a saved object of the same store. The other side is derived from this one.
   func assignInBatch(_ new: ManagedObject?, _ r: RelationshipInfo) throws {
+    if new == nil, overlay?.toOneChanges.contains(r.place) != true { return }
     try requireSettableInBatch(r)
     guard let new else { return ownOverlay.toOneChanges.updateValue(nil, forKey: r.place) }
     guard !new.reference.isTemporary, new.space === space || new.space.identifier == space.identifier else {

@@ -207,6 +207,7 @@ extension ManagedObject {
   }
 
   func assignToMany(_ new: [ManagedObject], _ r: RelationshipInfo) throws {
+    if isOfBatch { try requireSettableInBatch(r) }
     for object in new { try checkDestination(object, r) }
     let context = try requireContext()
     try loadIfRead(by: r)

@@ -36,7 +36,7 @@ extension ManagedObject {
         throw misfit(value, key, r.isToMany ? "a set or array of objects" : "an object")
       }
       // Without a context, where it leads is looked at when the object is inserted.
-      if !isEarly {
+      if !isEarly, !isOfBatch {
         for object in objects { try checkDestination(object, r) }
         for object in objects { try bringAlong(object, r) }
       }

@@ -232,13 +232,13 @@ extension ObjectOverlay {
     _modify { yield &fields.pointee.makeSeldom().fetchedValues }
   }
 
-  /// Forgets what few objects have.
   /// The first error by which a change was lost of an object that belongs to no context yet.
   var earlyError: (any Error)? {
     get { fields.pointee.seldom?.earlyError }
     set { fields.pointee.makeSeldom().earlyError = newValue }
   }
 
+  /// Forgets what few objects have.
   func dropSeldom() { fields.pointee.seldom = nil }
 
   /// In a child context, what the parent had over the row.

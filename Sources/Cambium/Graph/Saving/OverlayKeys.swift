@@ -1,7 +1,7 @@
 import CambiumEngine
 
-/// The keys by which the values of new objects of one entity are encoded. They are looked up once, because each look
-/// would count references that all threads count.
+/// The keys by which the values of new objects of one entity are encoded. They are looked up once, because every thread
+/// would change the same reference counts otherwise.
 struct OverlayKeys {
   private let attributes: [PropertyKey]
   /// Those of to-one relationships that rows hold; nil for all other relationships.
