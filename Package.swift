@@ -60,7 +60,8 @@ let package = Package(
   ],
   targets: [
     .target(name: "CambiumKernel"),
-    .target(name: "CambiumEngine", dependencies: ["CambiumKernel"]),
+    // The macro is the plug-in alone: it is built for the machine that compiles, and no program contains it.
+    .target(name: "CambiumEngine", dependencies: ["CambiumKernel", "CambiumMacros"]),
     .target(name: "CambiumSystem", dependencies: ["CambiumKernel"]),
     // The functions that the linker asks for where there is no operating system. Everywhere else it is empty.
     .target(name: "CambiumDeviceSupport"),
@@ -115,7 +116,7 @@ let package = Package(
       name: "CambiumKernelTests", dependencies: ["CambiumKernel", "CambiumTesting"],
       exclude: ["Golden/closed-1.store", "Golden/closed-2.store", "Golden/log-1.store", "Golden/log-2.store"]),
     .testTarget(
-      name: "CambiumEngineTests", dependencies: ["CambiumEngine", "CambiumModels", "CambiumTesting"],
+      name: "CambiumEngineTests", dependencies: ["CambiumEngine", "CambiumModels", "CambiumSystem", "CambiumTesting"],
       swiftSettings: notOptimized),
     .testTarget(
       name: "CambiumModelFilesTests", dependencies: ["CambiumEngine", "CambiumModelFiles", "CambiumModels"],

@@ -42,6 +42,7 @@ package enum Plugin {
       case ("PathsMacro", "member"): source = PathsMacro.members(request)
       case ("PathsMacro", "extension"): source = try PathsMacro.extensions(request)
       case ("CompositeMacro", "extension"): source = try CompositeMacro.extensions(request)
+      case ("StoredRowMacro", "extension"): source = try StoredRowMacro.extensions(request)
       case ("ModelMacro", "member"): source = try ModelMacro.members(request)
       case ("ModelMacro", "memberAttribute"): source = ModelMacro.attribute(request)
       case ("ModelMacro", "extension"): source = try ModelMacro.extensions(request)
