@@ -7,35 +7,44 @@ import CambiumKernel
 private let measurements = 2_000
 private let start = 800_000_000.0
 
+@StoredRow private struct Measurement {
+  var time: DateValue
+  var sensor: Int32
+  var value: Double?
+
+  /// Measurement `number`, one a minute.
+  init(_ number: Int) {
+    time = DateValue(seconds: start + Double(number) * 60)
+    sensor = Int32(number % 8)
+    value = Double(number) / 8
+  }
+}
+
 private func measurementSchema() throws(SchemaError) -> Schema {
-  let measurement = EntitySchema(
-    "Measurement",
-    attributes: [
-      AttributeSchema("time", .date, optional: false), AttributeSchema("sensor", .integer32, optional: false),
-      AttributeSchema("value", .double),
-    ],
-    indexes: [
-      IndexSchema("byTime", [IndexElement("time")]),
-      IndexSchema("bySensor", [IndexElement("sensor"), IndexElement("time")]),
-    ])
-  return try Schema(SchemaDefinition([measurement]))
+  let indexes = [
+    IndexSchema("byTime", [IndexElement("time")]),
+    IndexSchema("bySensor", [IndexElement("sensor"), IndexElement("time")]),
+  ]
+  return try Schema(SchemaDefinition([Measurement.entity(indexes: indexes)]))
 }
 
 private func verify(_ store: EntityStore, _ phase: String) throws(EngineError) {
-  guard let measurement = store.schema.entity(named: "Measurement") else { return expect(false, "entity") }
+  let rows = try store.rows(of: Measurement.self)
   let view = try store.view()
-  let value = try store.field("value", of: measurement)
-  // One measurement a minute: an hour has 60.
+  // An hour has 60 measurements.
   var place = 60
-  let byTime = try view.lookup(measurement, by: ["time"])
+  let byTime = try view.lookup(rows.entity, by: ["time"])
   try byTime.forEach(from: .date(start + 3_600), to: .date(start + 7_200)) { (row) throws(EngineError) in
-    expect(try row.double(value) == Double(place) / 8, "\(phase): value")
+    let measurement = try rows.read(row)
+    expect(measurement.value == Double(place) / 8, "\(phase): value")
+    expect(measurement.sensor == Int32(place % 8), "\(phase): sensor")
+    expect(measurement.time.seconds == start + Double(place) * 60, "\(phase): time")
     place += 1
     return true
   }
   expect(place == 120, "\(phase): an hour")
   var count = 0
-  let bySensor = try view.lookup(measurement, by: ["sensor", "time"])
+  let bySensor = try view.lookup(rows.entity, by: ["sensor", "time"])
   try bySensor.forEach(from: .integer(2), to: .integer(4)) { (_) throws(EngineError) in
     count += 1
     return true
@@ -67,15 +76,9 @@ private struct Logger {
 
   /// Writes measurements in one transaction.
   func log(_ range: Range<Int>) throws(EngineError) {
-    guard let measurement = store.schema.entity(named: "Measurement") else { return expect(false, "entity") }
+    let rows = try store.rows(of: Measurement.self)
     try store.write { (transaction) throws(EngineError) in
-      for i in range {
-        var values = RowValues()
-        values.set("time", .date(start + Double(i) * 60))
-        values.set("sensor", .integer(Int64(i % 8)))
-        values.set("value", .double(Double(i) / 8))
-        try transaction.insert(try transaction.reserveReference(measurement), values)
-      }
+      for number in range { try rows.insert(Measurement(number), in: transaction) }
     }
   }
 
