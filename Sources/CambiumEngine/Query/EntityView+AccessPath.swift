@@ -13,7 +13,12 @@ extension EntityView {
     case .nothing: return []
     case .rows(let rows): return rows
     case .ranges(let ranges): return try rows(of: ranges)
-    case .places(let places): return try rows(places.maker.tree, in: places.area)
+    case .places(let places):
+      #if CAMBIUM_NO_SPATIAL
+        return []
+      #else
+        return try rows(places.maker.tree, in: places.area)
+      #endif
     case .union(let alternatives):
       var all: [UInt64] = []
       for alternative in alternatives {

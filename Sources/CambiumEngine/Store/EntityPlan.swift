@@ -159,7 +159,11 @@ final class KeyMaker: @unchecked Sendable {
   let partial: Predicate?
   let isUnique: Bool
   /// Whether the two parts make one place (`KeyPlace`). Rows that have no place are left out.
-  let isSpatial: Bool
+  #if CAMBIUM_NO_SPATIAL
+    var isSpatial: Bool { false }
+  #else
+    let isSpatial: Bool
+  #endif
   /// The fields that the keys depend on.
   let mask: UInt64
 
@@ -172,7 +176,16 @@ final class KeyMaker: @unchecked Sendable {
     self.owner = owner
     self.partial = partial
     self.isUnique = isUnique
-    isSpatial = elements.count == 2 && elements[0].kind == .rTree
+    let isOfPlaces = elements.count == 2 && elements[0].kind == .rTree
+    #if CAMBIUM_NO_SPATIAL
+      if isOfPlaces {
+        throw .unsupported(
+          "the index '\(name)' of \(owner.name) is an R-tree, and the program was compiled with CAMBIUM_NO_SPATIAL: "
+            + "compile it without this condition")
+      }
+    #else
+      isSpatial = isOfPlaces
+    #endif
     paths = elements.map { $0.path }
     ascending = elements.map { $0.isAscending }
     var fields: [[Int]] = []

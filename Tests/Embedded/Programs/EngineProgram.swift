@@ -138,6 +138,28 @@ private func run() throws(EngineError) {
   expect(isRefused, "unique constraint")
   try store.close()
   disk.tell()
+  #if CAMBIUM_NO_SPATIAL
+    refuseSpatialIndex(board)
+  #endif
 }
+
+#if CAMBIUM_NO_SPATIAL
+  /// A program that was compiled without spatial indexes refuses a schema that has one.
+  private func refuseSpatialIndex(_ board: Board) {
+    let place = EntitySchema(
+      "Place", attributes: [AttributeSchema("x", .double), AttributeSchema("y", .double)],
+      indexes: [IndexSchema("byPlace", [IndexElement("x", kind: .rTree), IndexElement("y", kind: .rTree)])])
+    do throws(SchemaError) {
+      let schema = try Schema(SchemaDefinition([place]))
+      do throws(EngineError) {
+        _ = try makeStore(RamDisk(), board, schema, smallOptions())
+        expect(false, "a spatial index was made")
+      } catch {
+        if case .unsupported = error { return }
+        expect(false, "the error of a spatial index")
+      }
+    } catch { expect(false, "schema") }
+  }
+#endif
 
 func engineProgram() throws(EngineError) { try run() }
