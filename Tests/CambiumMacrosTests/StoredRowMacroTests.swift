@@ -1,3 +1,4 @@
+import CambiumTesting
 import Testing
 
 @testable import CambiumMacroSupport
@@ -142,4 +143,26 @@ import Testing
   /// What the compiler decides by itself: names that are not known to be no value.
   @Test(arguments: ["Kind", "[UInt8]", "Array<UInt8>?", "UUIDBytes", "DecimalValue", "Module.Kind?", "String"])
   func left(type: String) throws { #expect(throws: Never.self) { try expand("struct S { var a: \(type) }") } }
+
+  /// Each declaration is expanded or refused at a place in it.
+  @Test func randomDeclarations() throws {
+    var random = SplitMix64(seed: 9)
+    let pieces = [
+      "var ", "let ", "a", "é", ": ", "Int", "Optional<", "?", "!", "[UInt8]", "[", "]", "(", ")", "<", ">", "{", "}",
+      " = ", "1", "\"", "/", "//", "\n", "@", "static ", "lazy ", "#if A\n", "#endif\n", ";", ",", "Date", "Set<", "`",
+    ]
+    var expanded = 0
+    for _ in 0..<20_000 {
+      var source = "struct S { var x: Int; "
+      for _ in 0..<Int.random(in: 0..<9, using: &random) {
+        source += pieces[Int.random(in: 0..<pieces.count, using: &random)]
+      }
+      source += " }"
+      do throws(Refusal) {
+        #expect(try StoredRowMacro.extensions(request(source)).contains("self.`x` = try fields.value(0, of: row)"))
+        expanded += 1
+      } catch { #expect(error.offset >= 0 && error.offset <= source.utf8.count, "\(source)") }
+    }
+    #expect(expanded > 1_000 && expanded < 20_000)
+  }
 }
