@@ -1,9 +1,11 @@
-// The arithmetic of 128 bits that wasm32 calls compiler-rt for. ARM's compiler writes it out, and calls nothing.
+// The arithmetic of 128 bits that the compiler calls functions of compiler-rt for: on wasm32 all of it, on RISC-V of 32
+// bits the division. For ARM the compiler writes it out, and calls nothing.
 //
-// A number of 128 bits is two of 64, the lower one first. The result goes to the address in the first argument. None of
-// these functions may use a type of 128 bits, because the compiler would turn that into a call of these functions.
+// A number of 128 bits is two of 64, the lower one first. The result goes to the address in the first argument. wasm32
+// passes the numbers themselves, RISC-V their addresses. None of these functions may use a type of 128 bits, because
+// the compiler would turn that into a call of these functions.
 
-#if hasFeature(Embedded) && os(none) && arch(wasm32)
+#if hasFeature(Embedded) && os(none) && (arch(wasm32) || arch(riscv32))
   private typealias Wide = (low: UInt64, high: UInt64)
 
   @inline(__always)
@@ -54,6 +56,18 @@
     return (quotient, rest)
   }
 
+  /// Divides numbers with a sign, and rounds towards zero. The remainder has the sign of `a`.
+  @inline(__always)
+  private func dividedSigned(_ a: Wide, _ b: Wide) -> (quotient: Wide, remainder: Wide) {
+    let (isNegative, isNegativeDivisor) = (a.high &>> 63 == 1, b.high &>> 63 == 1)
+    let (quotient, remainder) = divided(isNegative ? negated(a) : a, isNegativeDivisor ? negated(b) : b)
+    return (
+      isNegative != isNegativeDivisor ? negated(quotient) : quotient, isNegative ? negated(remainder) : remainder
+    )
+  }
+#endif
+
+#if hasFeature(Embedded) && os(none) && arch(wasm32)
   @_cdecl("__multi3")
   func multiply128(
     _ result: UnsafeMutablePointer<UInt64>, _ aLow: UInt64, _ aHigh: UInt64, _ bLow: UInt64, _ bHigh: UInt64
@@ -104,19 +118,46 @@
   func divideSigned128(
     _ result: UnsafeMutablePointer<UInt64>, _ aLow: UInt64, _ aHigh: UInt64, _ bLow: UInt64, _ bHigh: UInt64
   ) {
-    let a: Wide = aHigh &>> 63 == 1 ? negated((aLow, aHigh)) : (aLow, aHigh)
-    let b: Wide = bHigh &>> 63 == 1 ? negated((bLow, bHigh)) : (bLow, bHigh)
-    let quotient = divided(a, b).quotient
-    store(result, (aHigh ^ bHigh) &>> 63 == 1 ? negated(quotient) : quotient)
+    store(result, dividedSigned((aLow, aHigh), (bLow, bHigh)).quotient)
   }
 
   @_cdecl("__modti3")
   func remainderSigned128(
     _ result: UnsafeMutablePointer<UInt64>, _ aLow: UInt64, _ aHigh: UInt64, _ bLow: UInt64, _ bHigh: UInt64
   ) {
-    let a: Wide = aHigh &>> 63 == 1 ? negated((aLow, aHigh)) : (aLow, aHigh)
-    let b: Wide = bHigh &>> 63 == 1 ? negated((bLow, bHigh)) : (bLow, bHigh)
-    let remainder = divided(a, b).remainder
-    store(result, aHigh &>> 63 == 1 ? negated(remainder) : remainder)
+    store(result, dividedSigned((aLow, aHigh), (bLow, bHigh)).remainder)
+  }
+#endif
+
+#if hasFeature(Embedded) && os(none) && arch(riscv32)
+  @inline(__always)
+  private func load(_ number: UnsafePointer<UInt64>) -> Wide { (number[0], number[1]) }
+
+  @_cdecl("__udivti3")
+  func divideUnsigned128(
+    _ result: UnsafeMutablePointer<UInt64>, _ a: UnsafePointer<UInt64>, _ b: UnsafePointer<UInt64>
+  ) {
+    store(result, divided(load(a), load(b)).quotient)
+  }
+
+  @_cdecl("__umodti3")
+  func remainderUnsigned128(
+    _ result: UnsafeMutablePointer<UInt64>, _ a: UnsafePointer<UInt64>, _ b: UnsafePointer<UInt64>
+  ) {
+    store(result, divided(load(a), load(b)).remainder)
+  }
+
+  @_cdecl("__divti3")
+  func divideSigned128(
+    _ result: UnsafeMutablePointer<UInt64>, _ a: UnsafePointer<UInt64>, _ b: UnsafePointer<UInt64>
+  ) {
+    store(result, dividedSigned(load(a), load(b)).quotient)
+  }
+
+  @_cdecl("__modti3")
+  func remainderSigned128(
+    _ result: UnsafeMutablePointer<UInt64>, _ a: UnsafePointer<UInt64>, _ b: UnsafePointer<UInt64>
+  ) {
+    store(result, dividedSigned(load(a), load(b)).remainder)
   }
 #endif
