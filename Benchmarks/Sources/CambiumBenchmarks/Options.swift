@@ -67,7 +67,7 @@ struct Options {
       --predicates, --groups   how many, 2,000 and 200 by default (--quick: 200 and 40)
 
            CambiumBenchmarks --oracle --timed [--fixed] [--data DIR] [--seed N] [--questions N]
-                             [--worst N] [--save FILE] [--directory DIR] [--quick]
+                             [--worst N] [--only KIND,NUMBER,...] [--save FILE] [--directory DIR] [--quick]
 
       --timed      random questions, timed on both sides: prints the distribution of SQLite's time divided by
                    Cambium's, by kind of question, and the questions with the least ratios with both plans
@@ -75,6 +75,7 @@ struct Options {
       --seed       of other questions than those of the published figures
       --questions  how many random ones, 3,000 by default (--quick: 100)
       --worst      how many are printed with their plans, 50 by default
+      --only       times the random questions of these kinds or with these numbers alone (orderLimit,distinct,1704)
       --save       writes the figures of each random question as tab-separated values
     """
 

@@ -30,6 +30,9 @@ struct TimedQuestion {
     case distinct
     /// Groups with aggregates.
     case group
+
+    /// The name that the command line knows the kind by, which has neither a comma nor a space.
+    var name: String { "\(self)" }
   }
 
   /// The values that an answer consists of.
