@@ -148,15 +148,18 @@ extension RelationshipReader {
     return answer ?? (counts.count(of: reference.row) ?? 0 > 0)
   }
 
-  /// To how many rows it leads that a sieve of its destination lets through.
+  /// To how many rows it leads that a sieve of its destination lets through. Where there are more than `enough`, the
+  /// answer is `enough` at least.
   func count(
-    from reference: ObjectReference, of sieve: RowSieve, _ counts: OwnerCounts?
+    from reference: ObjectReference, of sieve: RowSieve, _ counts: OwnerCounts?, enough: Int
   ) throws(EngineError) -> Int {
     var unused = 0
-    guard let counts else { return try count(from: reference, of: sieve, visited: &unused, limit: .max) }
+    guard let counts else {
+      return try count(from: reference, of: sieve, visited: &unused, limit: .max, enough: enough)
+    }
     if let holds = try counts.holdsForAll(of: reference) { return try holds ? count(from: reference) : 0 }
     let answer = try counts.ask { (visited, limit) throws(EngineError) in
-      try count(from: reference, of: sieve, visited: &visited, limit: limit)
+      try count(from: reference, of: sieve, visited: &visited, limit: limit, enough: enough)
     }
     return answer ?? counts.count(of: reference.row) ?? 0
   }

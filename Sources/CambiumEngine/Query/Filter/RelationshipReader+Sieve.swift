@@ -30,9 +30,9 @@ extension RelationshipReader {
     return isFound
   }
 
-  /// How many of the first `limit` of them a sieve of the destination lets through. O(that number).
+  /// How many of the first `limit` of them a sieve of the destination lets through, `enough` at most. O(that number).
   func count(
-    from reference: ObjectReference, of sieve: RowSieve, visited: inout Int, limit: Int
+    from reference: ObjectReference, of sieve: RowSieve, visited: inout Int, limit: Int, enough: Int
   ) throws(EngineError) -> Int {
     var n = 0
     var count = 0
@@ -43,7 +43,7 @@ extension RelationshipReader {
         n += 1
         return true
       }
-      return count < limit
+      return count < limit && n < enough
     }
     return n
   }

@@ -213,6 +213,15 @@ struct FetchPlanner {
   /// The cost of following a to-many relationship from a row: to count its links, to look at all of its objects, or
   /// to look at them until a condition holds for one. Nil for other comparisons.
   private func collectionCost(_ c: Comparison, _ closely: Bool) -> Double? {
+    // That there are some of a kind a comparison of their number may say as well.
+    let conditions = RelatedConditions(entity: entity, schema: view.store.schema)
+    if let (relationship, condition) = conditions.toMany(.comparison(c)),
+      case .derived = RelationshipStorage(relationship, in: view.store.schema)
+    {
+      let objects = objectsPerRow(relationship)
+      let share = closely ? share(of: condition, relationship) : 0
+      return costs.links + min(objects, 1 / max(share, 0.000_1)) * costs.soughtRow
+    }
     if case .aggregate(_, let collection, let path) = c.left, case .constant = c.right, c.modifier == .direct {
       let name: String
       switch collection {
@@ -225,13 +234,7 @@ struct FetchPlanner {
       if case .keyPath = collection, path == nil { perObject = costs.key }
       return costs.links + objectsPerRow(relationship) * perObject
     }
-    let conditions = RelatedConditions(entity: entity, schema: view.store.schema)
-    guard let (relationship, condition) = conditions.toMany(.comparison(c)),
-      case .derived = RelationshipStorage(relationship, in: view.store.schema)
-    else { return nil }
-    let objects = objectsPerRow(relationship)
-    let share = closely ? share(of: condition, relationship) : 0
-    return costs.links + min(objects, 1 / max(share, 0.000_1)) * costs.soughtRow
+    return nil
   }
 
   /// The share of the objects of a relationship's destination for which a condition holds: as an index tells, or some
