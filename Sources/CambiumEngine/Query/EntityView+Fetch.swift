@@ -117,7 +117,6 @@ extension EntityView {
     }
     chosen.isCancelled = fetch.isCancelled
     chosen.usesIndexes = fetch.usesIndexes
-    chosen.condition = predicate
     return chosen
   }
 

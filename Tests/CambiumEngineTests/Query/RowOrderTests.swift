@@ -171,6 +171,43 @@ import Testing
     #expect(sorter.finish().references.prefix(20).map { PackedReference.unpack($0) } == Array(all.prefix(20)))
   }
 
+  /// Rows for which the conditions hold at the other end of an index's order alone: the walk ends before it has cost
+  /// more than the plan that sorts, which finds the rest.
+  @Test func aWalkThatFindsTooFewLeavesTheRestToSorting() throws {
+    var random = SplitMix64(seed: 9)
+    let store = try Self.store(&random, rows: 0)
+    let item = try #require(store.schema.entity(named: "Item"))
+    try store.write { (t) throws(EngineError) in
+      for n in 0..<6_000 {
+        var values = RowValues()
+        values.set("half", .double(Double(n * 7919 % 6_000)))
+        values.set("large", .integer(n * 7919 % 6_000 > 5_900 ? 1 : 0))
+        // Few at the beginning, which are shown before the walk ends.
+        values.set("small", .integer(n * 7919 % 6_000 > 5_000 || n * 7919 % 6_000 < 3 ? 1 : Int64(n % 2) * 2))
+        try t.insert(try t.reserveReference(item), values)
+      }
+    }
+    try store.kernel.checkpoint()
+    let view = try store.view()
+    for format in ["small == 1", "small == 1 AND large == 1", "large == 1", "small == 1 AND large == 7"] {
+      for (limit, offset) in [(1, 0), (10, 0), (10, 2), (5, 20), (200, 0), (5, 5_000)] {
+        for ascending in [true, false] {
+          var fetch = EngineFetch(item, predicate: try Predicate(format: format))
+          fetch.sort = [EngineSort("half", ascending: ascending)]
+          (fetch.limit, fetch.offset) = (limit, offset)
+          let found = try view.fetch(fetch)
+          #expect(try view.fetchRows(fetch).map(\.reference) == found)
+          fetch.usesIndexes = false
+          #expect(try view.fetch(fetch) == found, "\(format), \(limit), \(offset)")
+        }
+      }
+    }
+    var fetch = EngineFetch(item, predicate: try Predicate(format: "large == 1"))
+    fetch.sort = [EngineSort("half")]
+    fetch.limit = 10
+    #expect(try view.explain(fetch).kinds.contains(.orderedIndex))
+  }
+
   /// What cannot be sorted by is refused, also if nothing is wanted.
   @Test func whatHasNoOrderIsRefused() throws {
     var random = SplitMix64(seed: 3)

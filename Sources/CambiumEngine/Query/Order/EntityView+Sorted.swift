@@ -48,11 +48,11 @@ extension EntityView {
     let walk = try OrderWalk(self, order, chosen.isCancelled)
     var passed = 0
     var shown = 0
-    let enough = try rowsBeforeScan(chosen, fetch, plan)
+    let enough = rowsBeforeSorting(chosen, fetch)
     var size = min(max(limit.addingSaturating(offset), Self.leastStretch), Self.firstStretch)
     while limit > 0, let stretch = try walk.next(size) {
-      size = min(size * 2, Self.mostStretch)
       passed += stretch.rows.count
+      size = min(size * 2, Self.mostStretch, max(Self.leastStretch, enough - passed))
       var sorted = SortedRows(references: [], copies: nil)
       if stretch.isInOrder, chosen.residual == nil, !plan.sharesRows {
         let rows = stretch.rows.dropFirst(offset).prefix(limit)
@@ -73,26 +73,22 @@ extension EntityView {
       limit -= sorted.references.count
       shown += sorted.references.count
       if !sorted.references.isEmpty, try !body(sorted) { return }
-      if limit > 0, passed >= enough {
-        // The rows that were shown are the first ones in the order of a scan's result as well.
-        var scan = chosen
-        (scan.path, scan.order, scan.residual) = (.scan, nil, chosen.condition)
-        let rest = try gatherSorted(fetch, plan, scan, self.reader(for: scan), needsRows)
+      if limit > 0, passed >= enough, let sorting = chosen.sorting.first {
+        // The rows that were shown are the first ones in the order of the other plan's result as well.
+        var other = sorting
+        (other.isCancelled, other.usesIndexes) = (chosen.isCancelled, chosen.usesIndexes)
+        let rest = try gatherSorted(fetch, plan, other, self.reader(for: other), needsRows)
         _ = try body(rest.part(offset: max(0, fetch.offset).addingSaturating(shown), limit: limit))
         return
       }
     }
   }
 
-  /// After how many rows of an index a scan would have cost less. The planner does not know how rarely a condition
-  /// holds that no index decides.
-  private func rowsBeforeScan(
-    _ chosen: FetchPlan, _ fetch: EngineFetch, _ plan: EntityPlan
-  ) throws(EngineError) -> Int {
-    if chosen.residual == nil || fetch.limit == nil { return .max }
-    let costs = fetch.costs
-    let rows = Double(try storing { () throws(StoreError) in try trees.count(plan.rows) })
-    return Int(min(rows * costs.scannedRow / (costs.key + costs.soughtRow), 1e9))
+  /// After how many rows of an index the plan that sorts would have cost less. The planner does not know how rarely a
+  /// condition holds that no index decides.
+  private func rowsBeforeSorting(_ chosen: FetchPlan, _ fetch: EngineFetch) -> Int {
+    guard chosen.residual != nil, fetch.limit != nil, let sorting = chosen.sorting.first else { return .max }
+    return Int(min(sorting.cost / (fetch.costs.key + fetch.costs.soughtRow), 1e9))
   }
 
   /// How many rows a stretch of an index has at least, how many the first one has at most, and how many any has,

@@ -98,10 +98,11 @@ struct FetchPlan {
   var path: AccessPath
   /// What is asked of each row; nil if it is one that is sought.
   var residual: Predicate?
-  /// The whole condition, for a scan in place of this plan.
-  var condition: Predicate?
   /// An index that gives the rows in the order asked for, instead of ``path``.
   var order: OrderedIndex?
+  /// The best plan that sorts, for the case that going through an index in order takes longer than the planner
+  /// expects: one, or none.
+  var sorting: [FetchPlan] = []
   /// A spatial index that gives the nearest rows first, instead of ``path``, if that is the order asked for.
   var nearest: NearestOrder?
   /// About how many rows are looked at.

@@ -115,9 +115,10 @@ struct FetchPlanner {
       chosen = nearest
     }
     if let first = sort.first, first.origin == nil,
-      let ordered = try ordered(sort, conjuncts, matches: matches, wanted: wanted, shown: Double(shown)),
+      var ordered = try ordered(sort, conjuncts, matches: matches, wanted: wanted, shown: Double(shown)),
       ordered.cost < chosen.cost
     {
+      if chosen.nearest == nil { ordered.sorting = [chosen] }
       chosen = ordered
     }
     return chosen
