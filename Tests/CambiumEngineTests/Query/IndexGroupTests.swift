@@ -65,10 +65,16 @@ import Testing
         #expect(
           try view.explain(request).kinds.contains(.coveringIndex) == (covers && !isByRows),
           "\(paths), \(format ?? "all")")
-        let found = try view.fetchValues(request)
+        var found = try view.fetchValues(request)
         #expect(!found.isEmpty || offset > 0)
         request.fetch.usesIndexes = false
-        #expect(try "\(found)" == "\(view.fetchValues(request))", "\(paths), \(functions), \(format ?? "all")")
+        var expected = try view.fetchValues(request)
+        if distinct, !sort, limit == nil, offset == 0 {
+          // In any order.
+          found.sort { "\($0)" < "\($1)" }
+          expected.sort { "\($0)" < "\($1)" }
+        }
+        #expect("\(found)" == "\(expected)", "\(paths), \(functions), \(format ?? "all")")
       }
     }
     try compare(nil, by: ["kind"], [], distinct: true)

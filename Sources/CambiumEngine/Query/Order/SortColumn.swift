@@ -151,6 +151,18 @@ final class SortColumn {
     }
   }
 
+  /// Returns a word that orders a number or date among others of its kind, and null before them, which is of any kind.
+  /// Nil for other values, for the greatest integer, and for a NaN.
+  static func word(of value: Value) -> (word: UInt64, kind: GroupKeys.Source.Kind?)? {
+    switch value {
+    case .null: return (0, nil)
+    case .integer(let number) where number < .max: return (ordered(number) + 1, .integer)
+    case .double(let number) where !number.isNaN: return (KeyEncoder.orderedBits(number) + 1, .real)
+    case .date(let number) where !number.isNaN: return (KeyEncoder.orderedBits(number) + 1, .date)
+    default: return nil
+    }
+  }
+
   // MARK: Order
 
   /// Replaces indices by ranks, so that words order as values do. The words themselves stay as they are.

@@ -21,11 +21,13 @@ struct IndexRanges {
 
   /// The ranges that the conditions confine a fetch to: equalities of the index's first parts, then one range. Nil if
   /// they confine it to nothing less than the whole tree.
-  init?(_ maker: KeyMaker, _ conjuncts: [Conjunct], keyLimit: Int) {
+  ///
+  /// - Parameter first: The part to begin with. The ranges are those of what stands in keys from this part on.
+  init?(_ maker: KeyMaker, _ conjuncts: [Conjunct], keyLimit: Int, from first: Int = 0) {
     self.maker = maker
     var prefix = KeyEncoder(limit: keyLimit)
     var covered: [Int] = []
-    var equal = 0
+    var equal = first
     while equal < maker.paths.count {
       guard let (place, value) = Self.equality(maker.paths[equal], conjuncts),
         Self.append(value, maker, equal, to: &prefix)
@@ -44,8 +46,8 @@ struct IndexRanges {
       ranges = [KeyRange(prefix: prefix.bytes)]
       return
     }
-    shape = equal > 0 ? .equality : .open
-    ranges = equal > 0 ? [KeyRange(prefix: prefix.bytes)] : [KeyRange(lower: [], upper: nil)]
+    shape = equal > first ? .equality : .open
+    ranges = equal > first ? [KeyRange(prefix: prefix.bytes)] : [KeyRange(lower: [], upper: nil)]
     if !prefix.isInexact { confine(equal, conjuncts, prefix) }
     if shape == .open { return nil }
   }

@@ -122,10 +122,16 @@ extension QueryExplanation {
   }
 
   @_optimize(none)
-  init(distinct ranges: IndexRanges, _ predicate: Predicate) {
-    kinds = [.orderedIndex]
-    add(ranges, nil, 0, suffix: ", of the rows with the same key one")
-    add("for which " + predicate.description, nil, 0)
+  init(_ index: DistinctIndex) {
+    let isDecided = index.residual == nil
+    kinds = [isDecided ? .coveringIndex : .orderedIndex]
+    add(index.ranges, nil, 0, suffix: isDecided ? ", each value once" : ", of the rows with the same values one")
+    if let tail = index.tail {
+      let path = index.ranges.maker.paths[index.parts]
+      let count = tail.ranges.count
+      add("behind each, \(count == 1 ? "one range" : "\(count) ranges") of " + path, nil, 1)
+    }
+    if let residual = index.residual { add("for which " + residual.description, nil, 0) }
   }
 
   @_optimize(none)

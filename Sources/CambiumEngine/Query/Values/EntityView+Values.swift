@@ -2,8 +2,10 @@ import CambiumKernel
 
 extension EntityView {
   /// The results of a fetch of values: for each the values of its columns. Rows are gone through once, and no objects
-  /// are built. Where the order leaves it open, results come in the order in which the first of their objects does in a
-  /// fetch.
+  /// are built.
+  ///
+  /// Where the order leaves it open, results come in the order in which the first of their objects does in a fetch.
+  /// Distinct results without offset and limit may come in any order there, because an index has another one.
   ///
   /// - Throws: as ``EngineValuesFetch/check(against:)`` and ``fetch(_:)``.
   public func fetchValues(_ request: EngineValuesFetch) throws(EngineError) -> [[Value]] {
@@ -34,9 +36,11 @@ extension EntityView {
       for slots in found where try design.having?.holds(ofSlots: slots, &state) ?? true {
         if try !collector.add(slots) { break }
       }
-    } else if isDistinctOfAll(request, design), let maker = try distinctIndex(request, design),
-      let found = try distinctSlots(by: maker, request, design)
+    } else if isDistinctOfAll(request, design), let index = try distinctIndex(request, design),
+      let found = try distinctSlots(by: index, request, design)
     {
+      collector.hasDistinctSlots(design)
+      if index.isInOrder { collector.comesInOrder() }
       for slots in found where try !collector.add(slots) { break }
     } else if design.isGrouped || isDistinctOfAll(request, design) {
       if !design.isGrouped { collector.hasDistinctSlots(design) }
@@ -99,13 +103,15 @@ extension EntityView {
     let design = try ValuesDesign(request, store.schema)
     let objects = objects(of: request, design)
     var explanation: QueryExplanation
+    var isInOrder = objects.isInOrder
     // Whether there are too many groups is known once they were looked for.
     if let groups = try indexGroups(request, design), try slots(of: groups, request, design) != nil {
       explanation = QueryExplanation(groups)
-    } else if isDistinctOfAll(request, design), let maker = try distinctIndex(request, design),
-      let predicate = try checked(request.fetch), try distinctSlots(by: maker, request, design) != nil
+    } else if isDistinctOfAll(request, design), let index = try distinctIndex(request, design),
+      try distinctSlots(by: index, request, design) != nil
     {
-      explanation = QueryExplanation(distinct: IndexRanges(all: maker), predicate)
+      explanation = QueryExplanation(index)
+      isInOrder = index.isInOrder
     } else {
       explanation = try explain(objects.fetch)
     }
@@ -116,7 +122,7 @@ extension EntityView {
       if let having = request.having { explanation.add("of the groups, those for which " + having.description, nil, 0) }
     }
     if request.isDistinct { explanation.add("equal results left out", nil, 0) }
-    if !objects.isInOrder, !design.order.isEmpty {
+    if !isInOrder, !design.order.isEmpty {
       explanation.addOrder(of: request.fetch)
     }
     if running { explanation.actualRows = try fetchValues(request).count }

@@ -1,7 +1,6 @@
 import CambiumKernel
 
-/// Groups, or distinct values, whose key paths are the first parts of an index: a group is a stretch of the index, of
-/// which how many there are and the ends of the part behind are found without going through it; so is the first of its
+/// Groups whose key paths are the first parts of an index: a group is a stretch of the index, of which how many there are and the ends of the part behind are found without going through it; so is the first of its
 /// rows, where entries have no further parts that they are ordered by.
 struct IndexGroups {
   /// What is asked of a group.
@@ -55,14 +54,12 @@ struct IndexGroups {
 }
 
 extension EntityView {
-  /// The index that has the groups, or the distinct values, of a request; nil if none has.
+  /// The index that has the groups of a request; nil if none has.
   func indexGroups(
     _ request: EngineValuesFetch, _ design: ValuesDesign
   ) throws(EngineError) -> IndexGroups? {
     let fetch = request.fetch
-    guard fetch.usesIndexes, design.isGrouped || request.isDistinct else { return nil }
-    // The first few that come are found among the rows.
-    if !design.isGrouped, fetch.limit != nil, design.order.isEmpty { return nil }
+    guard fetch.usesIndexes, design.isGrouped else { return nil }
     let plan = try store.plan(fetch.entity.id)
     // Rows of other entities stand among the entries.
     if plan.sharesRows { return nil }
@@ -93,7 +90,7 @@ extension EntityView {
     else { return nil }
     let reader = ValuesReader(self, design.read)
     if isSought { try seekFirstRows(&found, groups, plan, request, reader) }
-    if found.isEmpty, design.isGrouped, design.read.isEmpty {
+    if found.isEmpty, design.read.isEmpty {
       // One group of all objects, also if there are none.
       return [groups.aggregates.map { $0 == .rows || $0 == .values ? .integer(0) : .null }]
     }

@@ -40,6 +40,14 @@ struct ValuesDesign {
     return !isColumn.contains(false)
   }
 
+  /// Whether the columns are all slots in their order.
+  var hasSlotsAsColumns: Bool {
+    for (place, column) in columns.enumerated() {
+      guard case .slot(place) = column.source, column.type == nil else { return false }
+    }
+    return columns.count == read.count + aggregates.count
+  }
+
   private let groupBy: [String]
   private var named: [String: Int] = [:]
   /// What the aggregates are of, as it was written, to be found again.

@@ -73,6 +73,25 @@ extension QueryOracleTests {
           return best
         }
     }
+    // A copy, so that what is asked next does not depend on it.
+    var dice = random
+    if isDistinct, dice.oneIn(2) {
+      let count = 1 + dice.below(grouped.count)
+      request.fetch.sort = Array(columns.indices.prefix(count)).shuffled(using: &dice).map { column in
+        EngineSort(columns[column].name, ascending: dice.oneIn(2))
+      }
+      let order = request.fetch.sort.map { sort in
+        (column: columns.firstIndex { $0.name == sort.keyPath } ?? 0, sign: sort.isAscending ? 1 : -1)
+      }
+      let before = expected.enumerated().sorted { a, b in
+        for (column, sign) in order {
+          let outcome = a.element[column].sortOrder(b.element[column]) * sign
+          if outcome != 0 { return outcome < 0 }
+        }
+        return a.offset < b.offset
+      }
+      expected = before.map { $0.element }
+    }
     if random.oneIn(4) {
       request.fetch.offset = random.below(3)
       request.fetch.limit = random.below(5)
@@ -80,12 +99,24 @@ extension QueryOracleTests {
     }
     let plan = try view.explain(request)
     for kind in plan.kinds where kind == .coveringIndex { tally.kinds[kind, default: 0] += 1 }
-    let found = try view.fetchValues(request)
+    var found = try view.fetchValues(request)
     let whole = "\(text): \(entity.name), \(columns), \(fetch.predicate.map { "\($0)" } ?? "all"), \(plan)"
+    let byFirstObject = expected
+    if isDistinct, request.fetch.limit == nil {
+      // Where the order leaves it open, in any order.
+      let keys = request.fetch.sort.map { sort in columns.firstIndex { $0.name == sort.keyPath } ?? 0 }
+      for key in keys.prefix(1) {
+        #expect(found.map { $0[key] } == expected.map { $0[key] }, "\(whole)")
+      }
+      if Set(keys).count < columns.count {
+        found.sort { "\($0)" < "\($1)" }
+        expected.sort { "\($0)" < "\($1)" }
+      }
+    }
     #expect(found == expected, "\(whole)")
     // Two texts may be equal and have other scalars: which it is, is that of the first object.
     #expect("\(found)" == "\(expected)", "\(whole)")
     request.fetch.usesIndexes = false
-    #expect(try view.fetchValues(request) == expected, "\(whole), looking at every row")
+    #expect(try view.fetchValues(request) == byFirstObject, "\(whole), looking at every row")
   }
 }
