@@ -7,9 +7,12 @@ final class GroupGatherer {
   private let keyCount: Int
   private let paths: PathReader
   private let keyReader: ValuesReader
-  /// The aggregates that values are read for, by place.
+  /// The aggregates that values are read for, by place: first the `repeated` ones, for which each row counts.
   private let slow: [Int]
+  private let repeated: Int
   private let slowReader: ValuesReader
+  /// Reads the values of the other ones, the least and the greatest, for which it is enough to see each value once.
+  private let onceReader: ValuesReader
   private let fast: [Int]
   /// Of the fetch's own layout.
   private let designed: [GroupNumbers.Source]
@@ -17,6 +20,11 @@ final class GroupGatherer {
   /// aggregates.
   private let keySources: UnsafeMutablePointer<GroupKeys.Source>
   private let sources: UnsafeMutablePointer<GroupNumbers.Source>
+  /// Whether rows of the layout have bytes that tell the values of ``onceReader``. Their sources stand behind those of
+  /// the keys.
+  @exclusivity(unchecked) private var hasOnceSources = false
+  /// The bytes of the keys and of these values that were seen together.
+  @exclusivity(unchecked) private var seen = GroupKeys()
   // Exclusive access is not checked at run time, since a row takes hardly longer than the checks; `take` is the only
   // method that rows are handed to, and nothing in it comes back to it.
   @exclusivity(unchecked) private var layoutID: UInt16?
@@ -37,22 +45,29 @@ final class GroupGatherer {
     keyReader = ValuesReader(view, design.read)
     var slow: [Int] = []
     var arguments: [Expression] = []
+    var once: [Int] = []
+    var onceArguments: [Expression] = []
     var fast: [Int] = []
     var designed: [GroupNumbers.Source] = []
     for (i, aggregate) in design.aggregates.enumerated() {
       if let source = GroupNumbers.Source(aggregate.function, of: aggregate.argument, layout, paths) {
         fast.append(i)
         designed.append(source)
+      } else if case .keyPath = aggregate.argument, aggregate.function == .minimum || aggregate.function == .maximum {
+        once.append(i)
+        onceArguments.append(aggregate.argument)
       } else {
         slow.append(i)
         arguments.append(aggregate.argument)
       }
     }
-    self.slow = slow
+    repeated = slow.count
+    self.slow = slow + once
     self.fast = fast
     self.designed = designed
     slowReader = ValuesReader(view, arguments)
-    keySources = .allocate(capacity: max(1, keyCount))
+    onceReader = ValuesReader(view, onceArguments)
+    keySources = .allocate(capacity: max(1, keyCount + once.count))
     sources = .allocate(capacity: max(1, fast.count))
     if keyCount == 0 {
       // One group of all objects, also if there are none.
@@ -94,9 +109,23 @@ final class GroupGatherer {
       for i in 0..<fast.count { try numbers[first &+ i].add(sources + i, record) }
     } catch { throw .store(error) }
     if slow.isEmpty { return }
+    let start = group &* slow.count
+    if repeated > 0 {
+      values.removeAll(keepingCapacity: true)
+      try slowReader.read(row, into: &values)
+      for i in 0..<repeated { gathered[start &+ i].add(values[i]) }
+    }
+    if repeated == slow.count { return }
+    if hasOnceSources {
+      do throws(StoreError) {
+        if try seen.group(of: record, keySources, keyCount &+ slow.count &- repeated) != nil { return }
+      } catch { throw .store(error) }
+      seen.learn(0)
+      hasOnceSources = seen.isWorthwhile
+    }
     values.removeAll(keepingCapacity: true)
-    try slowReader.read(row, into: &values)
-    for i in slow.indices { gathered[group * slow.count + i].add(values[i]) }
+    try onceReader.read(row, into: &values)
+    for i in repeated..<slow.count { gathered[start &+ i].add(values[i &- repeated]) }
   }
 
   @inline(never)
@@ -139,6 +168,16 @@ final class GroupGatherer {
       }
       (keySources + i).initialize(to: source)
     }
+    hasOnceSources = seen.isWorthwhile && repeated < slow.count && (hasKeySources || keyCount == 0)
+    for (place, i) in slow[repeated...].enumerated() where hasOnceSources {
+      guard case .keyPath(let path) = design.aggregates[i].argument,
+        let source = GroupKeys.Source(path, layout, paths)
+      else {
+        hasOnceSources = false
+        break
+      }
+      (keySources + (keyCount + place)).initialize(to: source)
+    }
     for (place, i) in fast.enumerated() {
       let aggregate = design.aggregates[i]
       guard let source = GroupNumbers.Source(aggregate.function, of: aggregate.argument, layout, paths) else {
@@ -151,18 +190,22 @@ final class GroupGatherer {
 
   /// The slots of each group, the groups in the order in which their first rows came.
   func finish() -> [[Value]] {
+    if design.aggregates.isEmpty { return keys }
+    // Where each aggregate was gathered: its place, and whether that is among the fast ones.
+    var places = Array(repeating: (isFast: false, place: 0), count: design.aggregates.count)
+    for (place, i) in fast.enumerated() { places[i] = (true, place) }
+    for (place, i) in slow.enumerated() { places[i] = (false, place) }
     var result: [[Value]] = []
     result.reserveCapacity(keys.count)
     for group in keys.indices {
-      var slots = keys[group]
-      if design.aggregates.isEmpty {
-        result.append(slots)
-        continue
+      var slots: [Value] = []
+      slots.reserveCapacity(keyCount + places.count)
+      slots += keys[group]
+      for (isFast, place) in places {
+        slots.append(
+          isFast
+            ? numbers[group * fast.count + place].value(designed[place]) : gathered[group * slow.count + place].value)
       }
-      var found: [Value] = Array(repeating: .null, count: design.aggregates.count)
-      for (place, i) in fast.enumerated() { found[i] = numbers[group * fast.count + place].value(designed[place]) }
-      for (place, i) in slow.enumerated() { found[i] = gathered[group * slow.count + place].value }
-      slots += found
       result.append(slots)
     }
     return result

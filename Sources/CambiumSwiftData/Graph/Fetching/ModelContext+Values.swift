@@ -9,7 +9,8 @@ extension ModelContext {
   ///
   /// - Parameters:
   ///   - keyPath: A property, a field of a structure, or a property of the destination of a to-one relationship.
-  ///   - distinct: Whether equal values are given once.
+  ///   - distinct: Whether equal values are given once. They come in any order if the descriptor has neither an order
+  ///     nor an offset nor a limit.
   /// - Throws: as ``fetch(_:)-(FetchDescriptor<T>)``; ``SwiftDataError/unsupportedKeyPath``.
   public func values<T: PersistentModel, V>(
     of keyPath: KeyPath<T, V>, _ descriptor: FetchDescriptor<T>, distinct: Bool = false
