@@ -95,8 +95,8 @@ public final class FetchRequest<Result: FetchRequestResult> {
   public var propertiesToFetch: [FetchProperty]?
   /// Whether equal dictionaries are given once. Without effect unless ``propertiesToFetch`` is set.
   ///
-  /// They come in any order if the request has neither an order nor an offset nor a limit. If an index begins with the properties, the fetch
-  /// skips through it and reads hardly any rows.
+  /// They come in any order if the request has neither an order nor an offset nor a limit. If an index begins with the
+  /// properties, the fetch skips through it and reads hardly any rows.
   public var returnsDistinctResults = false
   /// Key paths, through composites and to-one relationships, of whose values each combination gives one dictionary.
   /// Those without a value are a group like others.

@@ -322,13 +322,25 @@ extension EntityView {
     var failure: EngineError?
     try storing { () throws(StoreError) in
       try trees.forEachRun(plan.rows, keys: range, isSparse: false) { (run) throws(StoreError) -> Bool in
-        for i in run.indices {
+        var i = run.indices.lowerBound
+        let last = run.indices.upperBound - 1
+        while i <= last {
           let key = run.key(i)
           while next < rows.count, rows[next] < key { next &+= 1 }
           if next == rows.count { return false }
-          if rows[next] != key { continue }
-          do throws(EngineError) { goesOn = try sieve.offerSingle(run.value(i), key, visit) } catch { failure = error }
+          let wanted = rows[next]
+          if wanted != key {
+            // Numbers ascend, so the wanted row is at most so many entries away: exactly so many if none is missing.
+            let away = Int(truncatingIfNeeded: min(wanted &- key, UInt64(truncatingIfNeeded: last &- i)))
+            let found = away == 0 ? key : run.key(i &+ away)
+            i &+= found <= wanted ? max(1, away) : 1
+            if found != wanted { continue }
+          }
+          do throws(EngineError) { goesOn = try sieve.offerSingle(run.value(i), wanted, visit) } catch {
+            failure = error
+          }
           if failure != nil || !goesOn { return false }
+          i &+= 1
         }
         return true
       }
