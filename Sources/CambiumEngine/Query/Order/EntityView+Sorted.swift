@@ -62,7 +62,7 @@ extension EntityView {
         // Of very many rows with the same first keys, no more are kept than are wanted.
         let wanted = fetch.limit.map { _ in offset.addingSaturating(limit) }
         let sorter = RowSorter(self, fetch.sort, plan.layout, wanted: wanted, copiesRows: needsRows)
-        try offer(stretch.rows.sorted(), plan, sieve, inPlace: !readsElsewhere(fetch.sort)) {
+        try offer(stretch.rows.sorted(), plan, sieve, inPlace: !readsElsewhere(fetch.sort, plan)) {
           (row) throws(EngineError) in
           _ = try sorter.take(row)
           return true
@@ -97,9 +97,12 @@ extension EntityView {
   private static var firstStretch: Int { 4096 }
   private static var mostStretch: Int { 1 << 16 }
 
-  /// Whether keys may be those of other objects.
-  private func readsElsewhere(_ sort: [EngineSort]) -> Bool {
-    sort.contains { $0.keyPath.utf8.contains(UInt8(ascii: ".")) }
+  /// Whether keys may be those of other objects. Elements of a composite are the row's own.
+  private func readsElsewhere(_ sort: [EngineSort], _ plan: EntityPlan) -> Bool {
+    sort.contains { key in
+      guard let dot = key.keyPath.utf8.firstIndex(of: UInt8(ascii: ".")) else { return false }
+      return plan.entity.attribute(named: String(key.keyPath[..<dot])) == nil
+    }
   }
 
   /// Gathers what a plan finds and puts it in order.
@@ -111,7 +114,7 @@ extension EntityView {
     let sorter = RowSorter(self, sort, plan.layout, wanted: wanted, copiesRows: needsRows)
     let sieve = try sieve(chosen, plan, includesSubentities: fetch.includesSubentities, reader)
     let firstField = sort[0].origin == nil ? reader.field(sort[0].keyPath, plan.layout) : nil
-    try candidates(chosen, plan, sieve, readsElsewhere: readsElsewhere(sort)) { (row) throws(EngineError) in
+    try candidates(chosen, plan, sieve, readsElsewhere: readsElsewhere(sort, plan)) { (row) throws(EngineError) in
       if try sorter.take(row), let firstField, let number = sorter.lastNumber {
         if let bound = bound(sort, number, firstField, plan.layout) { sieve.bound = bound }
       }
