@@ -1,7 +1,8 @@
 import CambiumKernel
 
-/// Groups whose key paths are the first parts of an index: a group is a stretch of the index, of which how many there are and the ends of the part behind are found without going through it; so is the first of its
-/// rows, where entries have no further parts that they are ordered by.
+/// Groups whose key paths are the first parts of an index. A group is a stretch of the index. The tree tells how many
+/// entries it has, and the ends of the part behind, without going through it. Where entries have no further parts that
+/// they are ordered by, the first entry has the first of its rows.
 struct IndexGroups {
   /// What is asked of a group.
   enum Aggregate {
