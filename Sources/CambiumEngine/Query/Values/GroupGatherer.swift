@@ -108,7 +108,14 @@ final class GroupGatherer {
     do throws(StoreError) {
       for i in 0..<fast.count { try numbers[first &+ i].add(sources + i, record) }
     } catch { throw .store(error) }
-    if slow.isEmpty { return }
+    if !slow.isEmpty { try takeValues(of: row, group) }
+  }
+
+  /// Takes in the values that are read. By itself, so that the rest of ``take(_:)`` stays small enough to be inlined
+  /// into.
+  @inline(never)
+  private func takeValues(of row: borrowing RowReader, _ group: Int) throws(EngineError) {
+    let record = row.record
     let start = group &* slow.count
     if repeated > 0 {
       values.removeAll(keepingCapacity: true)
