@@ -59,11 +59,10 @@ public struct BatchInsertRequest {
   /// As many objects as `handler` sets the properties of, until it answers true. This is the fastest way to insert
   /// many objects.
   ///
-  ///     var rows = measurements.makeIterator()
+  ///     var minutes = [15, 20, 25][...]
   ///     let request = BatchInsertRequest(entityName: "LogEntry") { (entry: LogEntry) in
-  ///       guard let next = rows.next() else { return true }
-  ///       entry.minutes = next.minutes
-  ///       entry.aircraft = next.aircraft
+  ///       guard let next = minutes.popFirst() else { return true }
+  ///       entry.minutes = next
   ///       return false
   ///     }
   ///
