@@ -1,3 +1,5 @@
+import CambiumKernel
+
 /// Makes results of slots: leaves out those that there are already, puts them in order, and keeps no more than are
 /// wanted.
 struct ValuesCollector {
