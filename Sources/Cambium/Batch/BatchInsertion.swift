@@ -124,7 +124,7 @@ struct BatchRow {
   let row: RowValues
   /// The names of the properties that the caller gave, in order.
   fileprivate let names: [String]
-  /// What the caller gave, by name; nil if an object gave all values of the row.
+  /// The dictionary of the caller; nil if the caller's handler filled in an object.
   private let given: [String: Any]?
 
   init(_ given: [String: Any], _ row: RowValues) {

@@ -68,8 +68,8 @@ public struct BatchInsertRequest {
   ///
   /// The handler gets another object each time, which has the defaults of its entity and no context. The object may
   /// lead to saved objects of the same store by to-one relationships whose other side is derived from them; reading a
-  /// relationship gives `nil`. The request ignores transient values, and what is set after the handler has returned.
-  /// A property that cannot be set as the handler asks ends the request with the error.
+  /// relationship gives `nil`. The request ignores transient values, and values that are set after the handler
+  /// returned. A property that cannot be set as the handler asks ends the request with the error.
   ///
   /// The initializer of the object's class runs, then the defaults are set where it set nothing. `awakeFromInsert()`,
   /// `willSave()` and the methods that validate are not called, as in Core Data.

@@ -7,7 +7,8 @@ import CambiumEngine
 #endif
 
 // `CambiumCoreData` declares properties and methods that have the names of Cambium's, and Core Data's types. A module's
-// own declarations hide imported ones with the same name. So `CambiumCoreData` calls Cambium's by the names in this file.
+// own declarations hide imported ones with the same name. So `CambiumCoreData` calls Cambium's by the names in this
+// file.
 
 @_spi(CoreData) extension ManagedObjectContext {
   /// ``persistentStoreCoordinator``.

@@ -45,7 +45,7 @@ private enum Content {
 private func usualContent<T>(_ value: T) -> Content {
   if T.self == String.self || T.self == Int.self || T.self == Double.self || T.self == Bool.self { return .plain }
   if T.self == Date.self || T.self == [String: Any].self || T.self == UUID.self { return .plain }
-  // What is cast is of the very type.
+  // Each cast is safe, because the comparison shows that the value has exactly this type.
   if T.self == String?.self { return .optional(unsafeBitCast(value, to: String?.self)) }
   if T.self == Int?.self { return .optional(unsafeBitCast(value, to: Int?.self)) }
   if T.self == Double?.self { return .optional(unsafeBitCast(value, to: Double?.self)) }

@@ -1,4 +1,4 @@
-/// A structure that rows of one entity are read into and written from. The macro ``StoredRow()`` writes the conformance.
+/// A structure whose values are the attributes of one entity's rows. The macro ``StoredRow()`` writes the conformance.
 public protocol StoredRow {
   /// The name of the entity.
   static var entityName: String { get }

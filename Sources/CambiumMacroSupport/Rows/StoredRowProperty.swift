@@ -74,7 +74,8 @@ struct StoredRowProperty: Equatable {
       "a link is no attribute: add a 'RelationshipSchema' to the entity, and set it with a 'RowWriter'",
   ]
 
-  /// What to write instead of a type; nil if the compiler may decide.
+  /// The type that the message advises to write in place of one that no attribute holds; nil if the macro leaves the
+  /// decision to the compiler.
   private static func advice(_ type: String) -> String? {
     let name = type.hasPrefix("Swift.") ? String(type.dropFirst(6)) : type
     if let advice = others[name] ?? others[name.hasPrefix("Foundation.") ? String(name.dropFirst(11)) : name] {

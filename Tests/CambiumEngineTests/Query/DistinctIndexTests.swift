@@ -4,8 +4,8 @@ import Testing
 
 @testable import CambiumEngine
 
-/// Distinct values that an index begins with are those that going through the rows gives, however they are written, with
-/// conditions on the values, on the part behind them, and on other columns.
+/// Distinct values that an index begins with are those that going through the rows gives, however they are written,
+/// with conditions on the values, on the part behind them, and on other columns.
 @Suite struct DistinctIndexTests {
   private static let long = String(repeating: "y", count: 3000)
 

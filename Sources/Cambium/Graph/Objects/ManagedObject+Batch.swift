@@ -13,7 +13,8 @@ extension CambiumError {
   static func notSaved(_ given: Any, _ name: String, of entity: String) -> CambiumError {
     CambiumError(
       .invalidArgument,
-      "'\(name)' of '\(entity)' takes the identifier of a saved object of the same store, not '\(given)'",
+      "'\(name)' of '\(entity)' can lead only to a saved object of the same store, not to '\(given)'; save that object "
+        + "before the batch request, and give it or its identifier",
       entityName: entity, key: name)
   }
 

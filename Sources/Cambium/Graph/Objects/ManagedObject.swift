@@ -184,10 +184,10 @@ open class ManagedObject {
   /// ``CambiumError/Code/invalidArgument``, and its next save throws it.
   ///
   /// A class that overrides this has it called for objects of rows as well, without a context and before the object is
-  /// that of its row: what is set there then is of no effect, but for objects that a batch insert request has a handler
-  /// fill in. The entity that such a class is handed describes that of
-  /// the object, but may be another instance: ask ``entity`` after `super.init`. Set initial values in
-  /// ``awakeFromInsert()``, and what is no property of the model here.
+  /// that of its row: then the initializer cannot set values, except for objects that the handler of a batch insert
+  /// request fills in. The entity that such a class is handed describes that of the object, but may be another
+  /// instance: ask ``entity`` after `super.init`. Set initial values in ``awakeFromInsert()``, and what is no property
+  /// of the model here.
   public required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     number = ObjectReference.firstTemporaryRow
     state = .detached

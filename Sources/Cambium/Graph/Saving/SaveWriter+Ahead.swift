@@ -90,7 +90,7 @@ private final class InsertionRun: @unchecked Sendable {
   private(set) var encoder: RowEncoder?
   /// Objects keep their homes as long as a save writes.
   private var home: Unmanaged<ObjectHome>?
-  /// What properties of the home's entity are written by.
+  /// The keys of the properties of the home's entity.
   private var keys: OverlayKeys?
 
   func encode(_ source: InsertionSource, _ places: Range<Int>, _ t: EntityTransaction) throws(EngineError) {

@@ -104,7 +104,7 @@ struct DistinctIndex {
     return result
   }
 
-  /// What the design reads, of the values that a key begins with.
+  /// The values that a request reads, taken from those that a key begins with.
   func slots(of found: Values) -> [Value] { isInParts ? found.values : partOfRead.map { found.values[$0] } }
 
   /// The values that a key begins with.
@@ -166,7 +166,7 @@ extension EngineSort {
 }
 
 extension ValuesDesign {
-  /// Whether the order tells any two results apart that differ in what is read.
+  /// Whether the order has a key for each value that the request reads, so that it decides between any two results.
   var ordersAll: Bool {
     var isOrdered: [Bool] = Array(repeating: false, count: read.count)
     for key in order {

@@ -123,7 +123,8 @@ struct ValuesCollector {
     return words
   }
 
-  /// The same for keys that have no words of their own: the places of the different ones in their order.
+  /// Returns words for keys whose values have no word of their own: the place of each value among all different ones in
+  /// order.
   private func ranks(ofKey i: Int) -> [UInt64] {
     var numbers: [Value: Int] = [:]
     var different: [Value] = []
