@@ -165,6 +165,8 @@ enum PlantedFault: CaseIterable {
   case stretchEndsAnywhere
   /// Of rows with the same key, only the first one is asked.
   case distinctRowsPassedOver
+  /// The last value of the first part of an index is passed over.
+  case skippedValueMissing
 }
 
 extension PlantedFault {

@@ -42,6 +42,8 @@ enum FlightLogModel {
         Attribute("distance", .integer32)
         logEntryLinks
         Index("byDepartureDelay", "departure.delay")
+        // The few flights without a tail number: a relationship itself finds only those that lead somewhere.
+        Index("withoutAircraft", "date", where: "aircraft == nil")
       }
     }
   }

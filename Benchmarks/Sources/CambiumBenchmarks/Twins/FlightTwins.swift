@@ -91,6 +91,8 @@ enum FlightTwins {
         IndexSchema(
           "byLateArrival", [IndexElement("arrival.delay")], partialPredicate: "arrival.delay > 120"),
         IndexSchema("byFlight", [IndexElement("flightNumber", ascending: false), IndexElement("date")]),
+        // A relationship's own tree has no entries for the rows that lead nowhere.
+        IndexSchema("withoutAircraft", [IndexElement("date")], partialPredicate: "aircraft == nil"),
       ],
     ]
     return TwinModel(

@@ -66,9 +66,10 @@ struct TwinModel {
           )
           continue
         }
-        // A condition of these is written in SQL as in a predicate, but for the quotes.
+        // A condition of these is written in SQL as in a predicate, but for the quotes and for null.
         let condition = index.partialPredicate.map { text in
           table.columns.reduce(text) { $0.replacingOccurrences(of: $1.path, with: "\"\($1.path)\"") }
+            .replacingOccurrences(of: "== nil", with: "IS NULL")
         }
         add(
           table, "INDEX", index.name, index.elements.map { "\"\($0.path)\"" + ($0.isAscending ? "" : " DESC") },

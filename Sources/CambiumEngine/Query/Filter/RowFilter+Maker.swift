@@ -9,7 +9,8 @@ extension RowFilter {
     let layout: EntityLayout
     var steps: [Step] = []
     var characters: [UInt8] = []
-    var paths: [FieldPath] = []
+    /// By condition of an element that lies deeper than in a composite of the row, the fields that lead to it.
+    var ways: [Int32] = []
     var predicates: [Predicate] = []
     var texts: [String] = []
     var lists: [MemberTable] = []
@@ -130,10 +131,10 @@ extension RowFilter {
         guard let program = ValueProgram(comparison, reader, layout) else { return nil }
         return program.readsElsewhere ? 18 : 14
       }
-      guard trial.steps.count == 1, let step = trial.steps.first, step.depth <= 2 else { return nil }
+      guard trial.steps.count == 1, let step = trial.steps.first else { return nil }
       // Ranges and equal texts are told from a row's bytes before anything else, and few rows pass them.
       var cost = step.isRange ? 0 : step.op == .text ? 2 : 4
-      if step.depth == 2 { cost += 1 }
+      if step.depth > 1 { cost += 1 }
       if step.whenFalse != RowFilter.no { cost += 6 }
       return cost
     }
@@ -247,10 +248,10 @@ extension RowFilter {
       if field.depth == 1, step.isRange {
         step.fixed = FixedField(BorrowedLayout(layout.record), field.leaf)
       }
-      if field.depth == 2 { step.outer = Int32(truncatingIfNeeded: field[0]) }
+      if field.depth >= 2 { step.outer = Int32(truncatingIfNeeded: field[0]) }
       if field.depth > 2 {
-        step.path = Int32(truncatingIfNeeded: paths.count)
-        paths.append(field)
+        step.way = Int32(truncatingIfNeeded: ways.count)
+        for i in 0..<(field.depth - 1) { ways.append(Int32(truncatingIfNeeded: field[i])) }
       }
       return step
     }

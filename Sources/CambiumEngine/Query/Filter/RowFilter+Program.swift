@@ -5,6 +5,7 @@ extension RowFilter {
   struct Program {
     let steps: UnsafeMutablePointer<Step>
     let characters: UnsafeRawPointer
+    let ways: UnsafeMutablePointer<Int32>
     let lists: UnsafeMutablePointer<MemberTable>
     let programs: UnsafeMutablePointer<RegisterProgram>
     let memos: UnsafeMutablePointer<DestinationMemo>
@@ -23,12 +24,10 @@ extension RowFilter {
           answer = test(step, fixed, in: record)
         } else if step.pointee.depth == 1 {
           answer = try test(step, in: record)
-        } else if step.pointee.depth == 2 {
-          if let parent = try record.nested(at: Int(step.pointee.outer)) {
-            answer = try test(step, in: parent)
-          } else {
-            answer = holdsForNull(step) ? .yes : .no
-          }
+        } else if let parent = try parent(step, in: record) {
+          answer = try test(step, in: parent)
+        } else {
+          answer = holdsForNull(step) ? .yes : .no
         }
         switch answer {
         case .yes: at = step.pointee.whenTrue
@@ -37,6 +36,20 @@ extension RowFilter {
         }
       }
       return at
+    }
+
+    /// The record that has the field of a step; nil if a composite on the way is null.
+    @inline(__always)
+    func parent(_ step: UnsafeMutablePointer<Step>, in record: RecordView) throws(StoreError) -> RecordView? {
+      if step.pointee.depth == 1 { return record }
+      guard var parent = try record.nested(at: Int(step.pointee.outer)) else { return nil }
+      if step.pointee.depth == 2 { return parent }
+      let way = ways + Int(step.pointee.way)
+      for i in 1..<(Int(step.pointee.depth) - 1) {
+        guard let inner = try parent.nested(at: Int(way[i])) else { return nil }
+        parent = inner
+      }
+      return parent
     }
 
     static func isYes(_ answer: Int32) -> Bool { answer == RowFilter.yes }

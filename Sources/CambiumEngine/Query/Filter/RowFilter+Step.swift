@@ -30,12 +30,12 @@ extension RowFilter {
   /// nothing is counted or copied for a row.
   struct Step {
     var op: Op
-    /// How many fields lead to the value: 1 in the row itself, 2 in a composite of it, more by `path`.
+    /// How many fields lead to the value: 1 in the row itself, 2 in a composite of it, more by `way`.
     var depth: UInt8 = 1
     var outer: Int32 = 0
     var leaf: Int32 = 0
-    /// Index into `paths`.
-    var path: Int32 = 0
+    /// Where the fields that lead to the value begin in `ways`.
+    var way: Int32 = 0
     /// Index into `predicates`, `texts`, `lists`, `programs`, `memos` or `counts`, by the kind of step.
     var extra: Int32 = 0
     /// Of a number or date of the row itself.

@@ -12,7 +12,7 @@ final class RowFilter {
   private let layout: EntityLayout
   private let steps: UnsafeMutablePointer<Step>
   private let characters: UnsafeMutablePointer<UInt8>
-  private let paths: [FieldPath]
+  private let ways: UnsafeMutablePointer<Int32>
   private let predicates: [Predicate]
   /// By program, the comparison for the rows of which it cannot tell.
   private let fallbacks: [Predicate]
@@ -47,7 +47,8 @@ final class RowFilter {
     for (i, step) in maker.steps.enumerated() { (steps + i).initialize(to: step) }
     characters = .allocate(capacity: max(1, maker.characters.count))
     for (i, byte) in maker.characters.enumerated() { (characters + i).initialize(to: byte) }
-    paths = maker.paths
+    ways = .allocate(capacity: max(1, maker.ways.count))
+    for (i, field) in maker.ways.enumerated() { (ways + i).initialize(to: field) }
     predicates = maker.predicates
     tests = maker.predicates.map { RelatedTest($0, layout.entity, reader) }
     texts = maker.texts
@@ -67,8 +68,8 @@ final class RowFilter {
       (memos + i).initialize(to: DestinationMemo(whenNull: condition.whenNull))
     }
     program = Program(
-      steps: steps, characters: UnsafeRawPointer(characters), lists: lists, programs: programs, memos: memos,
-      entry: entry)
+      steps: steps, characters: UnsafeRawPointer(characters), ways: ways, lists: lists, programs: programs,
+      memos: memos, entry: entry)
     let record = BorrowedLayout(layout.record)
     var at = entry
     var range: FixedRange?
@@ -104,6 +105,7 @@ final class RowFilter {
   deinit {
     steps.deallocate()
     characters.deallocate()
+    ways.deallocate()
     for i in 0..<listCount { lists[i].deallocate() }
     lists.deallocate()
     programs.deallocate()
@@ -142,11 +144,7 @@ final class RowFilter {
       case .destination: holds = try ask(step, record)
       default:
         do throws(StoreError) {
-          let parent =
-            step.depth > 2
-            ? try paths[Int(step.path)].parent(in: record)
-            : step.depth == 2 ? try record.nested(at: Int(step.outer)) : record
-          if let parent {
+          if let parent = try program.parent(steps + Int(at), in: record) {
             switch try program.test(steps + Int(at), in: parent) {
             case .yes: holds = true
             case .no: holds = false

@@ -179,7 +179,7 @@ struct PlanCosts {
 
   /// The planner looks for no better way if a known one costs less than `planned`. It reads rows to estimate a
   /// condition only if a fetch may cost more than `sampled`.
-  var planned = 300.0
+  var planned = 600.0
   var sampled = 4000.0
 
   /// As measured; see Specs/07-predicates.md.

@@ -346,6 +346,7 @@ struct FetchPlanner {
         if case .ranges = narrowing.path { return [narrowing] }
       }
     }
+    try skip(conjuncts, &found)
     for maker in spatialMakers where isUsable(maker, conjuncts) { found += try places(conjuncts, maker) }
     if depth < Self.mostDepth {
       var usual = rowCount * costs.scannedRow

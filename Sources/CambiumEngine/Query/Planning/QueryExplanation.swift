@@ -20,6 +20,8 @@ public struct QueryExplanation: Sendable, CustomStringConvertible {
     case compound
     /// Texts that begin alike.
     case prefix
+    /// A range of an index for each value of its first part.
+    case skipped
     /// All of an index.
     case wholeIndex
     /// An index of which the conditions say that it holds all rows sought.
@@ -230,6 +232,9 @@ extension QueryExplanation {
     case .prefix:
       kinds.insert(.prefix)
       what = "a prefix of "
+    case .skipped:
+      kinds.insert(.skipped)
+      what = "a range for each of \(ranges.ranges.count) first values of "
     }
     if ranges.equalParts > 0, ranges.shape != .equality { kinds.insert(.compound) }
     add(what + name + suffix, rows, depth)

@@ -246,6 +246,7 @@ import Testing
         fetch.includesSubentities = !random.oneIn(4)
         // Stores are small: without a word for indexes they would hardly be used.
         fetch.costs.scannedRow = random.pick([1, 10, 10_000])
+        if fetch.costs.scannedRow == 10_000 { fetch.costs.siftedRow = 10_000 }
         fetch.costs.soughtRow = random.pick([1, 5, 500, 500])
         fetch.costs.readElsewhere = random.pick([1, 25, 10_000])
         let all = values.objects(of: entity, includesSubentities: fetch.includesSubentities)
