@@ -11,7 +11,7 @@ extension EntityView {
     switch path {
     case .scan: return nil
     case .nothing: return []
-    case .rows(let rows): return rows
+    case .rows(let rows), .skipped(_, let rows): return rows
     case .ranges(let ranges): return try rows(of: ranges)
     case .places(let places):
       #if CAMBIUM_NO_SPATIAL

@@ -41,7 +41,13 @@ final class FieldTable: @unchecked Sendable {
 
   /// The field of a path; what `make` answers, if it is asked for for the first time.
   func field(_ path: String, _ make: () throws(EngineError) -> RowField) throws(EngineError) -> RowField {
-    guard let place = names[path] else { return try make() }
+    if let kept = try kept(path, make) { return kept }
+    return try make()
+  }
+
+  /// The same; nil if the path is not one of those that are kept: one that leaves the row, for example.
+  func kept(_ path: String, _ make: () throws(EngineError) -> RowField) throws(EngineError) -> RowField? {
+    guard let place = names[path] else { return nil }
     if let known = UnsafeRawPointer(bitPattern: words[place].load(ordering: .acquiring)) {
       return Unmanaged<RowField>.fromOpaque(known).takeUnretainedValue()
     }

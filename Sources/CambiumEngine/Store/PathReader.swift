@@ -65,6 +65,11 @@ final class PathReader {
   }
 
   private func compile(_ text: String, _ layout: EntityLayout) throws(EngineError) -> CompiledPath {
+    let plan = try view.store.plan(layout.entityID)
+    if plan.layout === layout, let (field, attribute) = view.store.column(text, of: plan) {
+      return CompiledPath(
+        field.path.depth == 1 ? .attribute(field.path.leaf, attribute) : .field(field.path, attribute))
+    }
     let schema = view.store.schema
     let resolved = try resolving { () throws(SchemaError) in try schema.resolve(keyPath: text, from: layout.entity.id) }
     let components = keyPathNames(text)

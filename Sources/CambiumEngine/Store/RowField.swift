@@ -114,4 +114,18 @@ extension EntityStore {
     }
     return try plan.fields.field(keyPath) { () throws(EngineError) in try RowField(keyPath, entity, self) }
   }
+
+  /// The attribute of the entity's rows, or the element of a composite of theirs, that a path names; nil for all other
+  /// paths, and for some elements where there are very many. Planning asks again and again, so that it is kept.
+  func column(_ keyPath: String, of plan: EntityPlan) -> (field: RowField, attribute: AttributeSchema)? {
+    do throws(EngineError) {
+      let field = try plan.fields.kept(keyPath) { () throws(EngineError) in
+        try RowField(keyPath, plan.entity, self)
+      }
+      if let field, let attribute = field.attribute { return (field, attribute) }
+    } catch {
+      // Transient attributes have no field.
+    }
+    return nil
+  }
 }

@@ -5,7 +5,11 @@ extension EntityView {
   /// Refuses keys that have no order.
   func requireSortable(_ fetch: EngineFetch) throws(EngineError) {
     let schema = store.schema
+    let plan = try store.plan(fetch.entity.id)
     for key in fetch.sort {
+      if key.origin == nil, let (_, attribute) = store.column(key.keyPath, of: plan), attribute.type != .composite {
+        continue
+      }
       if key.keyPath.utf8.split(separator: UInt8(ascii: ".")).contains(where: { $0.first == UInt8(ascii: "@") }) {
         throw .unsupported("'\(key.keyPath)' cannot be sorted by: an attribute that is derived from it can")
       }

@@ -11,6 +11,8 @@ indirect enum AccessPath {
   case rows([UInt64])
   /// What ranges of an index hold.
   case ranges(IndexRanges)
+  /// These rows, ascending: a range of an index for each value of its first part has them.
+  case skipped(KeyMaker, [UInt64])
   /// The places that a spatial index has in an area.
   case places(PlaceRows)
   /// What any of them gives.
@@ -29,7 +31,7 @@ indirect enum AccessPath {
   /// Whether rows may be named that are not there.
   var mayNameMissingRows: Bool {
     switch self {
-    case .scan, .nothing, .ranges, .places: return false
+    case .scan, .nothing, .ranges, .skipped, .places: return false
     case .rows: return true
     case .related(let related):
       // What is kept in other rows may lead to one that was deleted.
@@ -91,6 +93,15 @@ struct Narrowing {
   var cost: Double
   /// The conditions, by place, that hold for what it gives, and for nothing else: they need not be asked again.
   var covered: [Int]
+
+  /// Whether indexes tell how many rows there are.
+  var isCounted: Bool {
+    switch path {
+    case .ranges, .rows, .skipped: return true
+    case .related(let related): return related.known != nil
+    default: return false
+    }
+  }
 }
 
 /// How a fetch is done: the rows that are looked at, and what is asked of them.
@@ -107,6 +118,8 @@ struct FetchPlan {
   var nearest: NearestOrder?
   /// About how many rows are looked at.
   var rows: Double
+  /// About how many rows the best index gives; nil if there is none.
+  var matches: Double?
   /// What all of it costs, in the time to look at a row of a scan.
   var cost: Double
   /// Whether to end; see ``EngineFetch/isCancelled``.

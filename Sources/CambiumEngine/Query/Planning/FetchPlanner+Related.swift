@@ -13,7 +13,10 @@ extension FetchPlanner {
   }
 
   /// - Parameter usual: What the best other way costs. If it is little, no other one is looked for.
-  func related(_ conjuncts: [Conjunct], depth: Int, usual: Double) throws(EngineError) -> [Narrowing] {
+  /// - Parameter shares: See ``narrowings(_:isCount:_:)``.
+  func related(
+    _ conjuncts: [Conjunct], depth: Int, usual: Double, _ shares: inout [Int: Double]
+  ) throws(EngineError) -> [Narrowing] {
     if usual < costs.planned { return [] }
     var found: [Narrowing] = []
     var usual = usual
@@ -65,6 +68,9 @@ extension FetchPlanner {
       let predicates = candidate.predicates
       let plan = try inner.choose(predicates.count == 1 ? predicates[0] : .and(predicates))
       planned.append((candidate, destination, inner, plan))
+      if candidate.places.count == 1, candidate.least == 1, let matches = plan.matches, inner.rowCount > 0 {
+        shares[candidate.places[0]] = min(1, matches / inner.rowCount)
+      }
     }
     planned.order { $0.plan.cost < $1.plan.cost }
     for (candidate, destination, inner, plan) in planned where usual >= costs.planned {

@@ -1,19 +1,23 @@
 import CambiumKernel
 
-// An index may serve conditions that say nothing of its first part: it has a range for each value of that part. A few
-// searches find these values, because each search skips the entries that share one.
+// An index may serve conditions that say nothing of its first part: there is a range for each value of that part. A search
+// finds each of them, because it skips the entries in between. Where the values are few, that costs less than a scan.
 //
 //     year < 1970, by an index on (seats, year)
 //
-//     (2, 1959) (2, 1963) (2, 1998) …  (20, 1969) (20, 1990) …  (55, 2001) …
-//      └── a range of 2 ──┘             └ of 20 ┘                 └ of 55, which is empty
+//     (2, 1959) (2, 1963) (2, 1998) …  (20, 1969) (20, 1990) …  (55, 2001) …  (149, 1965) …
+//      ^^^^^^^^^^^^^^^^^^               ^^^^^^^^^^^^                              ^^^^^^^^^^^
 extension FetchPlanner {
-  /// Ranges for more values are not sought.
-  private static let mostValues = 128
-  /// After so many values the planner estimates how many there are.
-  private static let valuesToEstimate = [4, 16]
+  /// More values of a first part are not sought.
+  private static let mostValues = 64.0
+  /// After so many values the planner estimates how many there are. The first ones may be rarer than others, so that it
+  /// gives up only if that is many times too much.
+  private static let valuesToEstimate = 4
+  private static let manyTimes = 16.0
 
-  /// Adds the narrowings by indexes whose first part no condition confines.
+  /// Adds the rows that indexes tell whose first part no condition confines.
+  ///
+  /// Finds these rows at once, because that takes little more than to find out how many there are.
   func skip(_ conjuncts: [Conjunct], _ found: inout [Narrowing]) throws(EngineError) {
     var usual = rowCount * costs.siftedRow
     for narrowing in found { usual = min(usual, narrowing.cost + narrowing.rows * costs.soughtRow) }
@@ -22,56 +26,80 @@ extension FetchPlanner {
         if case .ranges(let ranges) = $0.path { return ranges.maker.tree == maker.tree }
         return false
       }
-      guard !isConfined, let ranges = try skipping(maker, conjuncts, usual: usual) else { continue }
-      let rows = try entries(ranges)
-      // Ranges that follow one another cost less than others.
-      let cost = rows * costs.key + Double(ranges.ranges.count) * costs.range / 2
-      found.append(Narrowing(path: .ranges(ranges), rows: rows, cost: cost, covered: ranges.covered))
+      guard !isConfined, isUsable(maker, conjuncts),
+        let tail = IndexRanges(maker, conjuncts, keyLimit: view.store.kernel.maxKeyLength, from: 1),
+        tail.ranges.count == 1, let rows = try skip(maker, tail.ranges[0], budget: usual / 2)
+      else { continue }
+      let count = Double(rows.count)
+      found.append(Narrowing(path: .skipped(maker, rows), rows: count, cost: 0, covered: tail.covered))
     }
   }
 
-  /// Returns ranges of an index for conditions on the parts behind its first one; nil if there are no such conditions, or
-  /// if there may be so many values that another way costs less.
-  ///
-  /// - Parameter usual: What the best other way costs at least.
-  func skipping(
-    _ maker: KeyMaker, _ conjuncts: [Conjunct], usual: Double
-  ) throws(EngineError) -> IndexRanges? {
-    let keyLimit = view.store.kernel.maxKeyLength
-    let most = min(Self.mostValues, Int(clamping: Int64(min(usual / costs.range, 1e6))) / 2)
-    guard maker.paths.count > 1, most > Self.valuesToEstimate[0], isUsable(maker, conjuncts),
-      let tail = IndexRanges(maker, conjuncts, keyLimit: keyLimit, from: 1), tail.ranges.count == 1
-    else { return nil }
-    let behind = tail.ranges[0]
+  /// Returns the rows of the entries that are in a range behind the first part of an index, ascending. Nil if finding
+  /// them costs more than the budget, or if there are too many values of the first part, or values that were cut.
+  private func skip(_ maker: KeyMaker, _ behind: KeyRange, budget: Double) throws(EngineError) -> [UInt64]? {
+    var budget = budget
+    let most = min(Self.mostValues, budget / costs.range)
+    if most <= Double(Self.valuesToEstimate) { return nil }
     // Longer keys may have been cut.
-    let longestBound = keyLimit - 48 - max(behind.lower.count, behind.upper?.count ?? 0)
-    let entries = Double(try storing { () throws(StoreError) in try view.trees.count(maker.tree) })
-    var found: [KeyRange] = []
+    let longest = view.store.kernel.maxKeyLength - 48 - max(behind.lower.count, behind.upper?.count ?? 0)
+    var values = 0
+    var rows: [UInt64] = []
+    var bound: [UInt8] = []
     let isComplete = try storing { () throws(StoreError) -> Bool in
+      let entries = Double(try view.trees.count(maker.tree))
       let cursor = try view.trees.cursor(maker.tree)
       var isAtEntry = try cursor.seekFirst()
       while isAtEntry {
-        if found.count == most { return false }
-        let key = cursor.key
-        let end = try KeyDecoder.rowID(atEndOf: key).start
-        var decoder = KeyDecoder(UnsafeRawBufferPointer(rebasing: key[..<end]))
-        if decoder.isAtEnd { return false }
+        values += 1
+        budget -= costs.range
+        var key = cursor.key
+        var decoder = KeyDecoder(UnsafeRawBufferPointer(rebasing: key[..<(try KeyDecoder.rowID(atEndOf: key).start)]))
+        if budget < 0 || decoder.isAtEnd { return false }
         _ = try decoder.next(descending: !maker.ascending[0])
-        if decoder.wasCut || decoder.offset > longestBound { return false }
-        let prefix = Array(key[..<decoder.offset])
-        let next = KeyRange.upperBound(ofPrefix: prefix)
-        found.append(KeyRange(lower: prefix + behind.lower, upper: behind.upper.map { prefix + $0 } ?? next))
-        guard let next else { break }
-        if Self.valuesToEstimate.contains(found.count) {
-          let passed = Double(try view.trees.estimatedCount(maker.tree, in: KeyRange(lower: [], upper: next)))
-          if entries > passed * Double(most) / Double(found.count) { return false }
+        let end = decoder.offset
+        if decoder.wasCut || end > longest { return false }
+        bound.removeAll(keepingCapacity: true)
+        bound.append(contentsOf: key[..<end])
+        bound.append(contentsOf: behind.lower)
+        isAtEntry = try bound.withUnsafeBytesEngine { (b) throws(StoreError) in
+          compareKeys(key, b) >= 0 ? true : try cursor.seek(b)
         }
-        isAtEntry = try next.withUnsafeBytesEngine { (b) throws(StoreError) in try cursor.seek(b) }
+        bound.removeLast(behind.lower.count)
+        var isOfValue = false
+        while isAtEntry {
+          key = cursor.key
+          isOfValue = bound.withUnsafeBytes { hasPrefix(key, $0) }
+          guard isOfValue, isBelow(behind.upper, key, end) else { break }
+          budget -= costs.key
+          if budget < 0 { return false }
+          rows.append(try KeyDecoder.rowID(atEndOf: key).id)
+          isAtEntry = try cursor.next()
+        }
+        guard isAtEntry else { return true }
+        if values == Self.valuesToEstimate {
+          let passed = KeyRange(lower: [], upper: bound)
+          let share = Double(try view.trees.estimatedCount(maker.tree, in: passed)) / max(entries, 1)
+          if Double(values - 1) > most * share * Self.manyTimes { return false }
+        }
+        // The entries behind the range have the same value.
+        if isOfValue {
+          guard let next = KeyRange.upperBound(ofPrefix: bound) else { return true }
+          isAtEntry = try next.withUnsafeBytesEngine { (b) throws(StoreError) in try cursor.seek(b) }
+        }
       }
       return true
     }
-    if !isComplete || found.isEmpty { return nil }
-    if isPlanted(.skippedValueMissing) { found.removeLast() }
-    return IndexRanges(maker, skipping: found, covered: tail.covered)
+    if !isComplete { return nil }
+    rows.sort()
+    if isPlanted(.skippedValueMissing), !rows.isEmpty { rows.removeLast() }
+    return rows
+  }
+
+  /// Whether a key is below an upper bound of what follows its first bytes.
+  private func isBelow(_ upper: [UInt8]?, _ key: UnsafeRawBufferPointer, _ start: Int) -> Bool {
+    guard let upper else { return true }
+    let rest = UnsafeRawBufferPointer(rebasing: key[start...])
+    return upper.withUnsafeBytes { compareKeys(rest, $0) < 0 }
   }
 }

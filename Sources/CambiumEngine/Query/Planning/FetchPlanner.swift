@@ -56,7 +56,8 @@ struct FetchPlanner {
     guard let conjuncts = predicate.map({ Conjunct.all(of: $0) }) ?? [] else {
       return FetchPlan(path: .nothing, residual: nil, rows: 0, cost: 0)
     }
-    let narrowings = try narrowings(conjuncts, isCount: isCount && !plan.sharesRows)
+    var shares: [Int: Double] = [:]
+    let narrowings = try narrowings(conjuncts, isCount: isCount && !plan.sharesRows, &shares)
     if isCount, narrowings.count == 1, let only = narrowings.first, Set(only.covered).count == conjuncts.count,
       let cost = countingCost(only), !plan.sharesRows
     {
@@ -70,7 +71,7 @@ struct FetchPlanner {
     if usual * (costs.scannedRow + asking.reduce(0, +)) >= costs.sampled {
       // What is related makes the difference, and nothing else.
       for place in asking.indices where asking[place] >= costs.links {
-        asking[place] = askingCost(conjuncts[place].predicate, closely: true)
+        asking[place] = askingCost(conjuncts[place].predicate, closely: true, share: shares[place])
       }
     }
     let best = combined(narrowings, asking)
@@ -121,6 +122,7 @@ struct FetchPlanner {
       if chosen.nearest == nil { ordered.sorting = [chosen] }
       chosen = ordered
     }
+    if let best, best.isCounted { chosen.matches = best.rows }
     return chosen
   }
 
@@ -128,6 +130,7 @@ struct FetchPlanner {
   private func countingCost(_ narrowing: Narrowing) -> Double? {
     switch narrowing.path {
     case .ranges(let ranges): return Double(ranges.ranges.count) * 2 * costs.range
+    case .skipped: return 0
     case .related(let related):
       guard case .toOne = related.way, let ends = related.known else { return nil }
       return narrowing.cost - narrowing.rows * costs.key + Double(ends.count) * 2 * costs.range
@@ -150,24 +153,22 @@ struct FetchPlanner {
     case .notEqual where about.value.isNull: break
     default: return false
     }
-    let schema = view.store.schema
-    do throws(SchemaError) {
-      let path = try schema.resolve(keyPath: about.path, from: entity.id)
-      return !path.isToMany && !path.traversesRelationship
-    } catch { return false }
+    if view.store.column(about.path, of: plan) != nil { return true }
+    return entity.relationship(named: about.path).map { !$0.isToMany } ?? false
   }
 
   /// What asking a row a condition costs, besides looking at it.
   ///
   /// - Parameter closely: Whether rows may be read to find out.
-  func askingCost(_ predicate: Predicate, closely: Bool = false) -> Double {
+  /// - Parameter share: Of a condition of related objects, the share of these that it holds for, if that is known.
+  func askingCost(_ predicate: Predicate, closely: Bool = false, share: Double? = nil) -> Double {
     if case .comparison(let c) = predicate, isOfOwnColumn(c) { return listCost(c) }
     if let condition = DestinationCondition(predicate, of: entity) { return destinationCost(condition.relationship) }
     switch predicate {
     case .true, .false: return 0
     case .and(let parts), .or(let parts): return parts.reduce(0) { $0 + askingCost($1, closely: closely) }
     case .not(let inner): return askingCost(inner, closely: closely)
-    case .comparison(let comparison): return askingCost(comparison, closely)
+    case .comparison(let comparison): return askingCost(comparison, closely, share)
     }
   }
 
@@ -184,8 +185,8 @@ struct FetchPlanner {
     return Double(list.count) * costs.listed
   }
 
-  private func askingCost(_ c: Comparison, _ closely: Bool) -> Double {
-    if let cost = collectionCost(c, closely) { return cost }
+  private func askingCost(_ c: Comparison, _ closely: Bool, _ share: Double?) -> Double {
+    if let cost = collectionCost(c, closely, share) { return cost }
     var cost = max(computingCost(c.left), computingCost(c.right))
     cost += listCost(c)
     do throws(PredicateError) {
@@ -213,14 +214,14 @@ struct FetchPlanner {
 
   /// The cost of following a to-many relationship from a row: to count its links, to look at all of its objects, or
   /// to look at them until a condition holds for one. Nil for other comparisons.
-  private func collectionCost(_ c: Comparison, _ closely: Bool) -> Double? {
+  private func collectionCost(_ c: Comparison, _ closely: Bool, _ known: Double?) -> Double? {
     // That there are some of a kind a comparison of their number may say as well.
     let conditions = RelatedConditions(entity: entity, schema: view.store.schema)
     if let (relationship, condition) = conditions.toMany(.comparison(c)),
       case .derived = RelationshipStorage(relationship, in: view.store.schema)
     {
       let objects = objectsPerRow(relationship)
-      let share = closely ? share(of: condition, relationship) : 0
+      let share = known ?? (closely ? share(of: condition, relationship) : 0)
       return costs.links + min(objects, 1 / max(share, 0.000_1)) * costs.soughtRow
     }
     if case .aggregate(_, let collection, let path) = c.left, case .constant = c.right, c.modifier == .direct {
@@ -248,11 +249,7 @@ struct FetchPlanner {
       let inner = try FetchPlanner(view, destination, costs: costs, depth: depth + 1, share: share, isCancelled)
       guard inner.rowCount > 0 else { return 0 }
       if let (narrowing, _) = try inner.narrow(condition) {
-        switch narrowing.path {
-        case .ranges, .rows: return min(1, narrowing.rows / inner.rowCount)
-        case .related(let related) where related.known != nil: return min(1, narrowing.rows / inner.rowCount)
-        default: break
-        }
+        if narrowing.isCounted { return min(1, narrowing.rows / inner.rowCount) }
       }
       return try inner.sampledShare(of: condition)
     } catch { return 0 }
@@ -294,11 +291,7 @@ struct FetchPlanner {
   /// Whether a list is made ready for values to be looked up in it; see ``MemberTable``.
   private func isLookedUp(_ c: Comparison) -> Bool {
     guard c.modifier == .direct, c.options.isEmpty, case .keyPath(let path) = c.left else { return false }
-    let schema = view.store.schema
-    do throws(SchemaError) {
-      let resolved = try schema.resolve(keyPath: path, from: entity.id)
-      return !resolved.isToMany && !resolved.traversesRelationship && MemberTable.holds(resolved.type)
-    } catch { return false }
+    return view.store.column(path, of: plan).map { MemberTable.holds($0.attribute.type) } ?? false
   }
 
   /// About how many objects a to-many relationship leads to.
@@ -317,7 +310,8 @@ struct FetchPlanner {
     guard let conjuncts = Conjunct.all(of: predicate) else {
       return (Narrowing(path: .nothing, rows: 0, cost: 0, covered: []), true)
     }
-    let narrowings = try narrowings(conjuncts)
+    var shares: [Int: Double] = [:]
+    let narrowings = try narrowings(conjuncts, &shares)
     guard let best = combined(narrowings, conjuncts.map { askingCost($0.predicate) }) else { return nil }
     return (best, Set(best.covered).count == conjuncts.count)
   }
@@ -326,7 +320,11 @@ struct FetchPlanner {
   ///
   /// - Parameter isCount: Whether only the number of rows is wanted, so that nothing costs less than a range that
   ///   decides.
-  private func narrowings(_ conjuncts: [Conjunct], isCount: Bool = false) throws(EngineError) -> [Narrowing] {
+  /// - Parameter shares: Of conditions of related objects, by place, the share of these that the condition holds for,
+  ///   if it becomes known on the way.
+  private func narrowings(
+    _ conjuncts: [Conjunct], isCount: Bool = false, _ shares: inout [Int: Double]
+  ) throws(EngineError) -> [Narrowing] {
     var found: [Narrowing] = []
     for (place, conjunct) in conjuncts.enumerated() {
       if let narrowing = identity(conjunct, place) { found.append(narrowing) }
@@ -351,7 +349,7 @@ struct FetchPlanner {
     if depth < Self.mostDepth {
       var usual = rowCount * costs.scannedRow
       for narrowing in found { usual = min(usual, narrowing.cost + narrowing.rows * costs.soughtRow) }
-      found += try related(conjuncts, depth: depth, usual: usual)
+      found += try related(conjuncts, depth: depth, usual: usual, &shares)
     }
     return found
   }

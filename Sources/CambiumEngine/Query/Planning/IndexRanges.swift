@@ -5,8 +5,6 @@ struct IndexRanges {
   /// What the part behind those that are compared for equality is confined by.
   enum Shape {
     case equality, list, range, prefix
-    /// By conditions on the parts behind it, as far as they go: there is a range for each value of the first part.
-    case skipped
     /// By nothing: the whole tree, or all that equals in the first parts.
     case open
   }
@@ -61,15 +59,6 @@ struct IndexRanges {
     shape = .open
     equalParts = 0
     covered = []
-  }
-
-  /// Ranges for each value of the first part, in which all entries are that conditions on other parts hold for.
-  init(_ maker: KeyMaker, skipping ranges: [KeyRange], covered: [Int]) {
-    self.maker = maker
-    self.ranges = ranges
-    self.covered = covered
-    shape = .skipped
-    equalParts = 0
   }
 
   private static func equality(_ path: String, _ conjuncts: [Conjunct]) -> (Int, Value)? {

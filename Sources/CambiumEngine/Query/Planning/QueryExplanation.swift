@@ -186,6 +186,9 @@ extension QueryExplanation {
       kinds.insert(.identity)
       add("by identity", Double(rows.count), depth)
     case .ranges(let ranges): add(ranges, rows, depth, suffix: "")
+    case .skipped(let maker, let rows):
+      kinds.insert(.skipped)
+      add("a range for each first value of " + name(of: maker), Double(rows.count), depth)
     case .places(let places):
       kinds.insert(.places)
       if case .box = places.area {
@@ -232,9 +235,6 @@ extension QueryExplanation {
     case .prefix:
       kinds.insert(.prefix)
       what = "a prefix of "
-    case .skipped:
-      kinds.insert(.skipped)
-      what = "a range for each of \(ranges.ranges.count) first values of "
     }
     if ranges.equalParts > 0, ranges.shape != .equality { kinds.insert(.compound) }
     add(what + name + suffix, rows, depth)

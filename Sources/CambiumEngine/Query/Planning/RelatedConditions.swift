@@ -120,6 +120,7 @@ struct RelatedConditions {
 
   private func isToMany(_ path: String, from relationship: RelationshipSchema) -> Bool {
     guard let destination = schema.entity(named: relationship.destination) else { return true }
+    if destination.attribute(named: path) != nil { return false }
     do throws(SchemaError) { return try schema.resolve(keyPath: path, from: destination.id).isToMany } catch {
       return true
     }
