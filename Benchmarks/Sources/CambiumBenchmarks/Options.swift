@@ -23,6 +23,8 @@ struct Options {
   var seed: UInt64?
   /// Ask random questions, and tell how long both sides take.
   var isTimed = false
+  /// Compare the answers to random questions with those of careful SQL before they are timed.
+  var isCompared = true
   /// Ask the fixed questions, and tell how long both sides take.
   var isFixed = false
   /// The number of random questions that are timed.
@@ -67,7 +69,7 @@ struct Options {
       --predicates, --groups   how many, 2,000 and 200 by default (--quick: 200 and 40)
 
            CambiumBenchmarks --oracle --timed [--fixed] [--data DIR] [--seed N] [--questions N]
-                             [--worst N] [--only KIND,NUMBER,...] [--save FILE] [--directory DIR] [--quick]
+                             [--worst N] [--only KIND,NUMBER,...] [--uncompared] [--save FILE] [--directory DIR] [--quick]
 
       --timed      random questions, timed on both sides: prints the distribution of SQLite's time divided by
                    Cambium's, by kind of question, and the questions with the least ratios with both plans
@@ -76,6 +78,8 @@ struct Options {
       --questions  how many random ones, 3,000 by default (--quick: 100)
       --worst      how many are printed with their plans, 50 by default
       --only       times the random questions of these kinds or with these numbers alone (orderLimit,distinct,1704)
+      --uncompared times questions without comparing their answers first, which may take 20 s for each: for seeds whose
+                   answers were compared before
       --save       writes the figures of each random question as tab-separated values
     """
 
@@ -124,6 +128,7 @@ struct Options {
       case "--oracle": isOracle = true
       case "--data": data = try value(argument)
       case "--seed": seed = UInt64(try number(argument))
+      case "--uncompared": isCompared = false
       case "--timed": isTimed = true
       case "--fixed": isFixed = true
       case "--questions": questions = try number(argument)

@@ -14,6 +14,8 @@ extension FetchPlanner {
   /// gives up only if that is many times too much.
   private static let valuesToEstimate = 4
   private static let manyTimes = 16.0
+  /// So many entries behind a range are gone through before the next value is sought.
+  private static let mostSteps = 6
 
   /// Adds the rows that indexes tell whose first part no condition confines.
   ///
@@ -82,7 +84,11 @@ extension FetchPlanner {
           let share = Double(try view.trees.estimatedCount(maker.tree, in: passed)) / max(entries, 1)
           if Double(values - 1) > most * share * Self.manyTimes { return false }
         }
-        // The entries behind the range have the same value.
+        // The entries behind the range have the same value. They may be few: those with null, for example.
+        for _ in 0..<Self.mostSteps where isOfValue {
+          isAtEntry = try cursor.next()
+          isOfValue = isAtEntry && bound.withUnsafeBytes { hasPrefix(cursor.key, $0) }
+        }
         if isOfValue {
           guard let next = KeyRange.upperBound(ofPrefix: bound) else { return true }
           isAtEntry = try next.withUnsafeBytesEngine { (b) throws(StoreError) in try cursor.seek(b) }
