@@ -401,11 +401,11 @@ extension FetchedResultsController: SaveObserver {
     processPendingChanges()
   }
 
-  func didChange(_ objects: [ManagedObject], refreshed: Set<ManagedObject>, in context: ManagedObjectContext) {
+  func didChange(_ list: ChangeList, in context: ManagedObjectContext) {
     guard context === managedObjectContext, isFetched, request.includesPendingChanges else { return }
     waitingLock.locked {
-      waiting.changed.formUnion(objects)
-      waiting.refreshed.formUnion(refreshed)
+      waiting.changed.formUnion(list.changes.lazy.map { $0.object })
+      waiting.refreshed.formUnion(list.refreshed)
     }
     processPendingChanges()
   }

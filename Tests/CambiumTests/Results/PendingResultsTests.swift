@@ -522,7 +522,7 @@ import Testing
   }
 }
 
-/// Notes how many objects' states are there when it is told of events.
+/// Notes how many objects each event has changed that it is told of.
 private final class Listener: SaveObserver, @unchecked Sendable {
   // `@unchecked`: one thread's.
   var followed: ManagedObjectContext?
@@ -532,7 +532,7 @@ private final class Listener: SaveObserver, @unchecked Sendable {
   func didSave(_ saved: SavedObjects, in context: ManagedObjectContext) {}
   func didTakeIn(_ changes: SavedObjects, in context: ManagedObjectContext) {}
   func didPush(_ saved: SavedObjects, in context: ManagedObjectContext) {}
-  func didChange(_ objects: [ManagedObject], refreshed: Set<ManagedObject>, in context: ManagedObjectContext) {
-    events.append(context.events.toldStates.count)
+  func didChange(_ list: ChangeList, in context: ManagedObjectContext) {
+    events.append(list.changes.count)
   }
 }

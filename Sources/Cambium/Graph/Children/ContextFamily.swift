@@ -173,22 +173,7 @@ extension ManagedObjectContext {
     tellChildren(permanent: mail.identifiers, areJoined: mail.areJoined)
   }
 
-  /// Lets the children that want it take in what changed here, when their queues come to it.
-  func tellChildren(changed: [ManagedObject], refreshed: Set<ManagedObject>) {
-    if family.children.living.isEmpty { return }
-    var changes = ObjectIDNotification()
-    for object in changed {
-      if object.isPresent {
-        changes.updatedObjectIDs.insert(object.objectID)
-      } else {
-        changes.deletedObjectIDs.insert(object.objectID)
-      }
-    }
-    changes.updatedObjectIDs.formUnion(refreshed.lazy.filter { $0.isPresent }.map { $0.objectID })
-    tellChildren(changes)
-  }
-
-  /// The same of what was taken in from elsewhere, of which the context need not have the objects.
+  /// Has the children that want it merge changes, when their queues come to it. The context need not have the objects.
   func tellChildren(_ changes: ObjectIDNotification) {
     for child in family.children.living
     where child !== family.pushingChild && child.concurrencyType != .confinement
@@ -230,7 +215,7 @@ extension ManagedObjectContext: SaveObserver {
 
   func didPush(_ saved: SavedObjects, in context: ManagedObjectContext) {}
 
-  func didChange(_ objects: [ManagedObject], refreshed: Set<ManagedObject>, in context: ManagedObjectContext) {}
+  func didChange(_ list: ChangeList, in context: ManagedObjectContext) {}
 }
 
 extension ManagedObject {

@@ -96,7 +96,7 @@ extension ManagedObjectContext {
       }
       snapshots.watched = [:]
       settlePushed(deletions, insertions, updates)
-      note(remains, of: deletions)
+      undoManager?.keep(remains)
       saved.changed = Set((insertions + updates).map { $0.objectID })
       saved.deleted = Set(deletions.map { $0.objectID })
       parent.processEvent()
@@ -111,12 +111,7 @@ extension ManagedObjectContext {
 
   /// Tells controllers and others that objects of the context have other values.
   private func tell(takenIn saved: SavedObjects) {
-    let observers = persistentStoreCoordinator.saveObservers
-    if events.tellsLater {
-      perform { observers.tell(takenIn: saved, in: self) }
-    } else {
-      observers.tell(takenIn: saved, in: self)
-    }
+    telling { self.persistentStoreCoordinator.saveObservers.tell(takenIn: saved, in: self) }
   }
 
   private func settlePushed(

@@ -8,8 +8,8 @@ final class ContextEvents {
   @exclusivity(unchecked) var objects: [ManagedObject] = []
   /// The objects that were refreshed in the present event.
   @exclusivity(unchecked) var refreshed = Set<ManagedObject>()
-  /// The states of objects before the event that is being told.
-  @exclusivity(unchecked) var toldStates: [ObjectIdentifier: EventState] = [:]
+  /// The changes of the event that observers are being told of.
+  @exclusivity(unchecked) var told: ChangeList?
   /// Whether changes belong to an event. The changes that a save computes, and those of migrations, do not.
   @exclusivity(unchecked) var isNoting = true
   /// Whether the event that ends took in what others have saved, so that it is not to be undone.

@@ -46,6 +46,21 @@ public struct ContextNotification {
     queryGeneration = context.toldGeneration(isSaved: kind == .didSave)
   }
 
+  /// What an event changed.
+  init(_ list: ChangeList, _ context: ManagedObjectContext) {
+    self.init(.objectsDidChange, context)
+    for change in list.changes {
+      switch (change.existedBefore, change.existsAfter) {
+      case (false, true): insertedObjects.insert(change.object)
+      case (true, true): updatedObjects.insert(change.object)
+      case (true, false): deletedObjects.insert(change.object)
+      case (false, false): break
+      }
+    }
+    refreshedObjects = list.refreshed.subtracting(updatedObjects)
+    nameObjects()
+  }
+
   /// Sets the identifiers to those of the objects.
   mutating func nameObjects() {
     objectIDs.insertedObjectIDs = Set(insertedObjects.lazy.map { $0.objectID })

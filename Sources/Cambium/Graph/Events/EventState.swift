@@ -8,13 +8,11 @@ enum EventState {
   /// It had no unsaved changes and no transient values.
   case unchanged
   case changed(EventSnapshot)
-  /// It was deleted and saved; its values, as long as the deletion can be undone.
-  case removed(WeakRemains)
 
   /// Whether the object was there.
   var existed: Bool {
     switch self {
-    case .absent, .removed: return false
+    case .absent: return false
     case .unchanged: return true
     case .changed(let snapshot): return !snapshot.isDeleted
     }
@@ -25,16 +23,6 @@ enum EventState {
     if case .changed(let snapshot) = self { return snapshot }
     return nil
   }
-}
-
-/// What the undo manager keeps of an object: objects that were deleted together lead to each other there, and would
-/// never go.
-///
-/// A class, since a structure with a weak reference would make every ``EventState`` one that is copied by a call.
-final class WeakRemains {
-  private(set) weak var remains: ObjectRemains?
-
-  init(_ remains: ObjectRemains) { self.remains = remains }
 }
 
 /// The unsaved changes of an object at a moment.
@@ -99,7 +87,7 @@ extension ManagedObject {
   ///
   /// For an object that came with the event: the properties that have a value, with `nil`.
   public func changedValuesForCurrentEvent() -> [String: Any?] {
-    guard let event = eventState ?? managedObjectContext?.events.toldStates[ObjectIdentifier(self)] else { return [:] }
+    guard let event = eventState ?? managedObjectContext?.events.told?.change(of: self)?.before else { return [:] }
     var result: [String: Any?] = [:]
     do {
       for change in try PropertyChange.changes(of: self, since: event) {

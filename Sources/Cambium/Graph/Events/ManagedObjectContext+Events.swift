@@ -1,14 +1,3 @@
-/// An event that is over, to be told on the context's queue.
-private struct EndedEvent: @unchecked Sendable {
-  // `@unchecked`: its objects are touched on the context's queue.
-  /// For those who observe the context; nil if nobody did.
-  let notification: ContextNotification?
-  let states: [ObjectIdentifier: EventState]
-  /// What was inserted, changed or deleted in the event, or in it alone.
-  let changed: [ManagedObject]
-  let refreshed: Set<ManagedObject>
-}
-
 // An event is what happens between two calls of `processPendingChanges()`. At its end it is told, and goes to the undo
 // manager as one.
 extension ManagedObjectContext {
@@ -24,72 +13,52 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Ends the event. What those who are told change meanwhile is of the next one.
+  /// Ends the event. What observers change meanwhile belongs to the next one.
   func processEvent() {
     guard !events.objects.isEmpty || !events.refreshed.isEmpty else { return }
-    let objects = events.objects
-    let refreshedNow = events.refreshed
-    events.objects = []
-    events.refreshed = []
-    let isTakenIn = events.isTakingIn
-    // Who is told may change more, which is to be undone.
+    let isUndone = undoManager?.isUndoRegistrationEnabled == true && !events.isTakingIn
+    // Observers may change more, which can be undone.
     events.isTakingIn = false
-    if let undoManager, undoManager.isUndoRegistrationEnabled, !isTakenIn {
-      do {
-        let event = try UndoEvent(objects)
-        if !event.changes.isEmpty { undoManager.register(.changes(.init(context: self), event)) }
-      } catch {
-        // What cannot be described cannot be undone, and what was before it not either.
-        undoManager.removeAllActions()
-        record(error, losesChange: false)
-      }
+    let isTold = isObserved || persistentStoreCoordinator.saveObservers.follow(self)
+    guard isUndone || isTold || !family.children.living.isEmpty else {
+      events.refreshed = []
+      return forgetEvent()
     }
-    tellChildren(changed: objects, refreshed: refreshedNow)
-    let isObserved = isObserved
-    guard isObserved || persistentStoreCoordinator.saveObservers.follow(self) else {
-      objects.lend { $1.forgetEventState() }
-      return
-    }
-    var notification = isObserved ? ContextNotification(.objectsDidChange, self) : nil
-    var states: [ObjectIdentifier: EventState] = [:]
-    states.reserveCapacity(objects.count)
-    for object in objects {
-      guard let state = object.eventState else { continue }
-      states[ObjectIdentifier(object)] = state
-      object.eventState = nil
-      switch (state.existed, object.isPresent) {
-      case (false, true): notification?.insertedObjects.insert(object)
-      case (true, true): notification?.updatedObjects.insert(object)
-      case (true, false): notification?.deletedObjects.insert(object)
-      case (false, false): break
-      }
-    }
-    if let updated = notification?.updatedObjects {
-      notification?.refreshedObjects = refreshedNow.subtracting(updated)
-    }
-    let event = EndedEvent(
-      notification: notification, states: states, changed: objects, refreshed: refreshedNow)
-    if events.tellsLater { perform { self.tell(event) } } else { tell(event) }
+    let list = events.end()
+    if isUndone { register(list) }
+    tellChildren(list.forChildren)
+    if isTold { telling { self.tell(list) } }
   }
 
-  /// Tells those who look on, and nobody else, of objects that have other identifiers.
+  /// Hands an event to the undo manager.
+  private func register(_ list: ChangeList) {
+    do {
+      let described = try list.described()
+      if !described.changes.isEmpty { undoManager?.register(.changes(.init(context: self), described)) }
+    } catch {
+      // If an event cannot be described, neither it nor any event before it can be undone.
+      undoManager?.removeAllActions()
+      record(error, losesChange: false)
+    }
+  }
+
+  /// Runs a closure that calls observers: at once, or when the context's queue comes to it, if a child saves on another
+  /// thread.
+  func telling(_ tell: @escaping @Sendable () -> Void) { if events.tellsLater { perform(tell) } else { tell() } }
+
+  /// Tells results of objects that have other identifiers. No event changed them.
   func tell(renamed objects: [ManagedObject]) {
-    let event = EndedEvent(notification: nil, states: [:], changed: objects, refreshed: [])
-    if events.tellsLater { perform { self.tell(event) } } else { tell(event) }
+    let list = ChangeList(objects.map { .init(object: $0, before: .unchanged, existsAfter: $0.isPresent) })
+    telling { self.persistentStoreCoordinator.saveObservers.tell(list, in: self) }
   }
 
-  private func tell(_ event: EndedEvent) {
-    // One who is told may end an event of its own; those after it still hear of this one.
-    let outer = events.toldStates
-    events.toldStates = event.states
-    defer { events.toldStates = outer }
-    if var notification = event.notification {
-      tell {
-        notification.nameObjects()
-        return notification
-      }
-    }
-    persistentStoreCoordinator.saveObservers.tell(changed: event.changed, refreshed: event.refreshed, in: self)
+  private func tell(_ list: ChangeList) {
+    // An observer may end an event of its own. The observers after it still hear of this one.
+    let outer = events.told
+    events.told = list
+    defer { events.told = outer }
+    tell { ContextNotification(list, self) }
+    persistentStoreCoordinator.saveObservers.tell(list, in: self)
   }
 
   /// Ends the event, and those that the ones who are told begin, until there is none, or somebody does not stop.
@@ -99,7 +68,7 @@ extension ManagedObjectContext {
 
   /// Forgets what the event has changed so far: nobody is told. What it has refreshed stays so, and is told.
   func forgetEvent() {
-    for object in events.objects { object.eventState = nil }
+    events.objects.lend { $1.forgetEventState() }
     events.objects = []
   }
 
@@ -113,7 +82,7 @@ extension ManagedObjectContext {
       deleted.remove(object)
       inserted.remove(object)
       switch state {
-      case .absent, .removed:
+      case .absent:
         unregister(id)
         object.detach()
       case .unchanged:
@@ -149,7 +118,7 @@ extension ManagedObjectContext {
   ) {
     // What is derived is new to the children.
     if parent == nil, !family.children.living.isEmpty {
-      tellChildren(changed: insertions + updates, refreshed: [])
+      tellChildren(ObjectIDNotification(updated: (insertions + updates).lazy.map { $0.objectID }))
       tellChildren(byRules)
     }
     events.savedHandler?(

@@ -38,26 +38,16 @@ extension ManagedObjectContext {
   /// Saves what a migration has made so far: no rule of the model is checked, and no object is told.
   func saveForMigration() throws { try lock.run { try SaveSession(self, isMigrating: true).run() } }
 
-  /// What objects that are about to be deleted have, if their deletion can be undone.
-  func remains(of deletions: [ManagedObject]) throws -> [ObjectIdentifier: ObjectRemains] {
+  /// The values of objects that are about to be deleted, if their deletion can be undone. An object that another context
+  /// has deleted as well has none.
+  func remains(of deletions: [ManagedObject]) throws -> [ObjectIdentifier: ObjectRemains?] {
     guard let undoManager, undoManager.canUndo || undoManager.canRedo else { return [:] }
-    var result: [ObjectIdentifier: ObjectRemains] = [:]
+    var result: [ObjectIdentifier: ObjectRemains?] = [:]
     for object in deletions {
-      // An object that others have deleted as well has nothing left.
-      do { result[ObjectIdentifier(object)] = try ObjectRemains(object, in: self) } catch let error as CambiumError
-        where error.code == .managedObjectReferentialIntegrity
-      { continue }
+      var remains: ObjectRemains?
+      try unlessGone { remains = try ObjectRemains(object, in: self) }
+      result.updateValue(remains, forKey: ObjectIdentifier(object))
     }
     return result
-  }
-
-  /// Notes what objects had whose deletion is saved.
-  func note(_ remains: [ObjectIdentifier: ObjectRemains], of deletions: [ManagedObject]) {
-    undoManager?.keep(remains)
-    deletions.lend { _, object in
-      // As a rule there are none, and objects without a state have nothing to be taken away.
-      let remains = remains.isEmpty ? nil : remains[ObjectIdentifier(object)]
-      object.eventState = remains.map { .removed(WeakRemains($0)) }
-    }
   }
 }

@@ -33,9 +33,8 @@ protocol SaveObserver: AnyObject, Sendable {
   /// Called on the queue of a child that has saved into its parent, when everything is there.
   func didPush(_ saved: SavedObjects, in context: ManagedObjectContext)
 
-  /// Called on the queue of a context of which an event is over, with the objects that it has inserted, changed or
-  /// deleted, and those that were refreshed.
-  func didChange(_ objects: [ManagedObject], refreshed: Set<ManagedObject>, in context: ManagedObjectContext)
+  /// Called on the queue of a context at the end of an event.
+  func didChange(_ list: ChangeList, in context: ManagedObjectContext)
 }
 
 extension SaveObservers {
@@ -54,8 +53,8 @@ extension SaveObservers {
     for observer in observers { observer.didPush(saved, in: context) }
   }
 
-  func tell(changed objects: [ManagedObject], refreshed: Set<ManagedObject>, in context: ManagedObjectContext) {
-    for observer in observers { observer.didChange(objects, refreshed: refreshed, in: context) }
+  func tell(_ list: ChangeList, in context: ManagedObjectContext) {
+    for observer in observers { observer.didChange(list, in: context) }
   }
 
   /// Whether anybody is to be told of the events of a context.

@@ -180,7 +180,7 @@ final class SaveSession {
     func settle(_ outcome: SaveOutcome) {
       let batch = outcome.batch
       self.settle(outcome)
-      context.note(remains, of: batch.deletions)
+      context.undoManager?.keep(remains)
       settled.add(batch, without: Set(outcome.deletedByRules))
       settled.changedByRules += outcome.changedByRules
       settled.deletedByRules += outcome.deletedByRules

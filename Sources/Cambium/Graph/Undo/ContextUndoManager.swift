@@ -25,7 +25,7 @@ public final class ContextUndoManager {
   /// One thing that a group undoes.
   enum Action {
     /// Reverts the changes of an event in a context.
-    case changes(WeakContext, UndoEvent)
+    case changes(WeakContext, ChangeList)
     /// Calls a closure of the application.
     case call(() -> Void)
     /// Calls a closure of the application with an object, if the object still exists.
@@ -205,12 +205,12 @@ public final class ContextUndoManager {
       switch action {
       case .call(let handler): handler()
       case .callWith(let target, let handler): if let object = target.object { handler(object) }
-      case .changes(let weak, let event):
+      case .changes(let weak, let list):
         guard let context = weak.context else { continue }
         let isReverted = context.lock.run {
           defer { context.processEvent() }
           // Each event is taken back as one, so that redoing them comes by the same states.
-          return context.revert(event)
+          return context.revert(list)
         }
         if isReverted { continue }
         // What came before it cannot be taken back either.
@@ -252,12 +252,13 @@ public final class ContextUndoManager {
   }
 
   /// Keeps what objects have whose deletion is saved, as long as there is an event that could bring them back.
-  func keep(_ remains: [ObjectIdentifier: ObjectRemains]) {
+  func keep(_ remains: [ObjectIdentifier: ObjectRemains?]) {
     if remains.isEmpty { return }
     for group in undoStack + redoStack + (open.map { [$0] } ?? []) {
-      for case .changes(_, let event) in group.actions {
-        for change in event.changes {
-          if let remains = remains[ObjectIdentifier(change.object)] { change.kept.remains = remains }
+      for case .changes(_, let list) in group.actions {
+        for change in list.changes {
+          let id = ObjectIdentifier(change.object)
+          if let remains = remains[id] { list.remains[id] = remains }
         }
       }
     }
@@ -268,8 +269,8 @@ public final class ContextUndoManager {
     if objects.isEmpty || undoStack.isEmpty && redoStack.isEmpty && open == nil { return }
     func concerns(_ group: Group) -> Bool {
       group.actions.contains { action in
-        guard case .changes(_, let event) = action else { return false }
-        return event.changes.contains { $0.concernsRelationships && objects.contains($0.object) }
+        guard case .changes(_, let list) = action else { return false }
+        return list.changes.contains { $0.concernsRelationships && objects.contains($0.object) }
       }
     }
     if let last = undoStack.lastIndex(where: concerns) { undoStack.removeFirst(last + 1) }

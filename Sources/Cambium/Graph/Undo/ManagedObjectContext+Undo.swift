@@ -1,38 +1,5 @@
 import CambiumEngine
 
-/// All that an event changed, so that it can be taken back. Taking it back makes an event of its own, which is how it
-/// is redone.
-struct UndoEvent {
-  struct ObjectChange {
-    let object: ManagedObject
-    let existedBefore: Bool
-    let existsAfter: Bool
-    let properties: [PropertyChange]
-    /// Holds what the object had, when its deletion is saved.
-    let kept = KeptRemains()
-
-    var concernsRelationships: Bool {
-      existedBefore != existsAfter || properties.contains { $0.relationship != nil }
-    }
-  }
-
-  final class KeptRemains { var remains: ObjectRemains? }
-
-  let changes: [ObjectChange]
-
-  init(_ objects: [ManagedObject]) throws {
-    changes = try objects.compactMap { object in
-      guard let state = object.eventState else { return nil }
-      let (existed, exists) = (state.existed, object.isPresent)
-      // What came and went within the event leaves nothing to undo.
-      guard existed || exists else { return nil }
-      let properties = try PropertyChange.changes(of: object, since: state)
-      if existed == exists, properties.isEmpty { return nil }
-      return ObjectChange(object: object, existedBefore: existed, existsAfter: exists, properties: properties)
-    }
-  }
-}
-
 extension ManagedObjectContext {
   /// Takes an event back. Both sides of a relationship were noted, so both are put back as they are noted, without
   /// rules.
@@ -43,14 +10,15 @@ extension ManagedObjectContext {
   /// - Returns: Whether it could be taken back: not if relationships are otherwise than the event left them, since
   ///   others have saved them so, or they were changed while nothing was registered. To put back what was before would
   ///   leave these changes on one side alone.
-  func revert(_ event: UndoEvent) -> Bool {
-    guard event.changes.allSatisfy({ areRelationshipsAsLeft($0) }) else { return false }
+  func revert(_ list: ChangeList) -> Bool {
+    guard list.changes.allSatisfy({ areRelationshipsAsLeft($0) }) else { return false }
     var returned: [(object: ManagedObject, remains: ObjectRemains)] = []
-    for change in event.changes where change.existedBefore && !change.existsAfter {
-      if let remains = bringBack(change.object) { returned.append((change.object, remains)) }
+    for change in list.changes where change.existedBefore && !change.existsAfter {
+      let remains = list.remains[ObjectIdentifier(change.object)]
+      if let remains = bringBack(change.object, remains) { returned.append((change.object, remains)) }
     }
     // Known before anything is put back: what others have deleted must not come into relationships either.
-    let changes = event.changes.filter { change in
+    let changes = list.changes.filter { change in
       !change.object.isPresent || noting { try loadIfStillThere(change.object) }
     }
     for (object, remains) in returned { restore(object, remains) }
@@ -88,7 +56,7 @@ extension ManagedObjectContext {
   }
 
   /// Whether the relationships of an object are as an event left them, what is gone since aside.
-  private func areRelationshipsAsLeft(_ change: UndoEvent.ObjectChange) -> Bool {
+  private func areRelationshipsAsLeft(_ change: ChangeList.Change) -> Bool {
     let object = change.object
     guard object.isPresent, object.managedObjectContext === self, change.existedBefore, change.existsAfter else {
       return true
@@ -143,9 +111,9 @@ extension ManagedObjectContext {
   // MARK: Existence
 
   /// Undoes a deletion. Answers what an object that was saved as deleted had.
-  private func bringBack(_ object: ManagedObject) -> ObjectRemains? {
+  private func bringBack(_ object: ManagedObject, _ remains: ObjectRemains?) -> ObjectRemains? {
     if object.state == .detached {
-      guard case .removed(let weak)? = object.eventState, let remains = weak.remains else { return nil }
+      guard let remains else { return nil }
       let id = ManagedObjectID.temporary(object.info.schema.id, in: object.objectID.space)
       object.become(id, object.info, in: self)
       object.forgetRow()
