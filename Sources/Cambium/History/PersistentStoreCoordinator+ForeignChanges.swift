@@ -38,15 +38,3 @@ extension PersistentStoreCoordinator {
     return result
   }
 }
-
-extension ObjectIDNotification {
-  /// Whether it names no objects that a context could merge.
-  var isEmpty: Bool { insertedObjectIDs.isEmpty && updatedObjectIDs.isEmpty && deletedObjectIDs.isEmpty }
-
-  /// Adds the objects of a later notification.
-  mutating func formUnion(_ later: ObjectIDNotification) {
-    insertedObjectIDs.formUnion(later.insertedObjectIDs)
-    updatedObjectIDs.formUnion(later.updatedObjectIDs)
-    deletedObjectIDs.formUnion(later.deletedObjectIDs)
-  }
-}

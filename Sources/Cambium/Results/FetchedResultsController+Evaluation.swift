@@ -129,7 +129,7 @@ extension FetchedResultsController {
     let told = ToldObjects(news, unsaved: unsaved, followsEvents: request.includesPendingChanges, context)
     // The rows that the context has of what others saved are old ones. What they deleted may be here still, changed.
     // Its own save has given up the rows it replaced: who has been told before has read the new ones.
-    for id in news.saved.changed.union(news.saved.deleted) {
+    for id in news.saved.updatedObjectIDs.union(news.saved.deletedObjectIDs) {
       guard let object = context.registered(id), object.pending != .updated, object.pending != .deleted else {
         continue
       }
@@ -295,11 +295,12 @@ struct ToldObjects {
       ids.contains { $0.isTemporaryID } ? Set(ids.lazy.map { context.family.permanentIDs[$0] ?? $0 }) : ids
     }
     isOwnSave = news.isOwnSave
-    own = known(news.own.changed.union(news.own.deleted))
-    changed = known(news.own.changedBySaving).union(known(Set(news.changed.lazy.map { $0.objectID })))
-    let (saved, gone) = (known(news.saved.changed), known(news.saved.deleted.union(news.own.deleted)))
+    own = known(news.own.updatedObjectIDs.union(news.own.deletedObjectIDs))
+    changed = known(news.own.refreshedObjectIDs).union(known(Set(news.changed.lazy.map { $0.objectID })))
+    let saved = known(news.saved.updatedObjectIDs)
+    let gone = known(news.saved.deletedObjectIDs.union(news.own.deletedObjectIDs))
     // What was deleted and is there again, as a parent may have it, counts as changed.
-    deleted = gone.isEmpty ? [] : gone.subtracting(saved).subtracting(known(news.own.changed))
+    deleted = gone.isEmpty ? [] : gone.subtracting(saved).subtracting(known(news.own.updatedObjectIDs))
     all = saved.union(gone).union(own).union(changed)
     all.formUnion(known(Set(news.refreshed.lazy.map { $0.objectID })))
     if news.isOwnSave { all.formUnion(unsaved.lazy.map { $0.objectID }) }

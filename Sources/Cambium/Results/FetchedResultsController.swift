@@ -371,21 +371,21 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
 extension FetchedResultsController: SaveObserver {
   func follows(_ context: ManagedObjectContext) -> Bool { context === managedObjectContext }
 
-  func didSave(_ saved: SavedObjects, in context: ManagedObjectContext) {
+  func didSave(_ saved: ObjectIDNotification, in context: ManagedObjectContext) {
     if context === managedObjectContext { return noteOwn(saved) }
     // What another context's save has changed by itself is in what it saved.
     if saved.isEmpty { return }
-    waitingLock.locked { waiting.saved.formUnion(SavedObjects(changed: saved.changed, deleted: saved.deleted)) }
+    waitingLock.locked { waiting.saved.formUnion(saved) }
     // The thread that saves may not touch the objects of a context without a queue.
     if managedObjectContext.concurrencyType == .confinement { return newsHandler?() ?? () }
     managedObjectContext.perform { [weak self] in self?.processPendingChanges() }
   }
 
-  func didPush(_ saved: SavedObjects, in context: ManagedObjectContext) {
+  func didPush(_ saved: ObjectIDNotification, in context: ManagedObjectContext) {
     if context === managedObjectContext { noteOwn(saved) }
   }
 
-  private func noteOwn(_ saved: SavedObjects) {
+  private func noteOwn(_ saved: ObjectIDNotification) {
     // Only the context's queue changes what is asked here.
     if saved.isEmpty, unsaved.isEmpty { return }
     waitingLock.locked {
@@ -395,7 +395,7 @@ extension FetchedResultsController: SaveObserver {
     processPendingChanges()
   }
 
-  func didTakeIn(_ changes: SavedObjects, in context: ManagedObjectContext) {
+  func didTakeIn(_ changes: ObjectIDNotification, in context: ManagedObjectContext) {
     guard context === managedObjectContext, !changes.isEmpty else { return }
     waitingLock.locked { waiting.saved.formUnion(changes) }
     processPendingChanges()

@@ -1,9 +1,9 @@
 /// What a results controller was told of and has not looked at yet.
 struct WaitingChanges {
   /// What was saved by others, or taken in.
-  var saved = SavedObjects()
+  var saved = ObjectIDNotification()
   /// What the controller's own context has saved, of which events have told already.
-  var own = SavedObjects()
+  var own = ObjectIDNotification()
   /// Whether the controller's own context has saved, if anything.
   var isOwnSave = false
   /// What events of the controller's context have changed.

@@ -529,9 +529,9 @@ private final class Listener: SaveObserver, @unchecked Sendable {
   var events: [Int] = []
 
   func follows(_ context: ManagedObjectContext) -> Bool { context === followed }
-  func didSave(_ saved: SavedObjects, in context: ManagedObjectContext) {}
-  func didTakeIn(_ changes: SavedObjects, in context: ManagedObjectContext) {}
-  func didPush(_ saved: SavedObjects, in context: ManagedObjectContext) {}
+  func didSave(_ saved: ObjectIDNotification, in context: ManagedObjectContext) {}
+  func didTakeIn(_ changes: ObjectIDNotification, in context: ManagedObjectContext) {}
+  func didPush(_ saved: ObjectIDNotification, in context: ManagedObjectContext) {}
   func didChange(_ list: ChangeList, in context: ManagedObjectContext) {
     events.append(list.changes.count)
   }

@@ -122,7 +122,7 @@ extension ManagedObjectContext {
     object.dropChanges()
     object.isDeleted = true
     object.detach()
-    let joined = SavedObjects(changed: [other.objectID], deleted: [object.objectID])
+    let joined = ObjectIDNotification(updated: [other.objectID], deleted: [object.objectID])
     perform { self.persistentStoreCoordinator.saveObservers.tell(takenIn: joined, in: self) }
   }
 
@@ -200,20 +200,18 @@ extension ManagedObjectContext {
 extension ManagedObjectContext: SaveObserver {
   func follows(_ context: ManagedObjectContext) -> Bool { false }
 
-  func didSave(_ saved: SavedObjects, in context: ManagedObjectContext) {
+  func didSave(_ saved: ObjectIDNotification, in context: ManagedObjectContext) {
     guard context !== self, parent == nil, concurrencyType != .confinement, automaticallyMergesChangesFromParent,
       !saved.isEmpty,
       context.persistentStoreCoordinator === persistentStoreCoordinator
     else { return }
-    var changes = ObjectIDNotification()
-    changes.updatedObjectIDs = saved.changed
-    changes.deletedObjectIDs = saved.deleted
-    perform { [weak self, changes] in self?.mergeChanges(fromContextDidSave: changes) }
+    let changes = ObjectIDNotification(updated: saved.updatedObjectIDs, deleted: saved.deletedObjectIDs)
+    perform { [weak self] in self?.mergeChanges(fromContextDidSave: changes) }
   }
 
-  func didTakeIn(_ changes: SavedObjects, in context: ManagedObjectContext) {}
+  func didTakeIn(_ changes: ObjectIDNotification, in context: ManagedObjectContext) {}
 
-  func didPush(_ saved: SavedObjects, in context: ManagedObjectContext) {}
+  func didPush(_ saved: ObjectIDNotification, in context: ManagedObjectContext) {}
 
   func didChange(_ list: ChangeList, in context: ManagedObjectContext) {}
 }

@@ -57,21 +57,20 @@ extension ManagedObjectContext {
 
   private func pushChanges(to parent: ManagedObjectContext, in session: SaveSession) throws {
     try session.validate()
-    let lists = pendingLists()
-    guard !lists.isEmpty else {
+    let saved = pendingObjects
+    guard !saved.isEmpty else {
       updated.removeAll()
       return
     }
-    let (deletions, insertions, updates) = (lists.deletions, lists.insertions, lists.updates)
-    let remains = try remains(of: deletions)
+    let remains = try remains(of: saved.deleted)
     // A fault whose relationships were set was never read: its changes are based on what the parent has now.
-    for object in updates { _ = try object.loadIfThere() }
+    for object in saved.updated { _ = try object.loadIfThere() }
     family.isPushing = true
     defer {
       family.isPushing = false
       takeInMail()
     }
-    var saved = SavedObjects()
+    var identifiers = ObjectIDNotification()
     // A child with the main queue is on the main thread, or in a block that vouches for it.
     let tellsLater = concurrencyType != .mainQueue && !parent.isOnQueue
     try parent.lock.run {
@@ -81,11 +80,11 @@ extension ManagedObjectContext {
       defer { parent.events.tellsLater = toldLater }
       // What those who are told change is no part of what is taken back if this fails.
       parent.processEvents()
-      guard isPending(lists) else { throw Overtaken() }
+      guard isPending(saved) else { throw Overtaken() }
       parent.family.pushingChild = self
       defer { parent.family.pushingChild = outer }
       var faults: [ManagedObject] = []
-      do { try apply(deletions, insertions, updates, to: parent, &faults) } catch {
+      do { try apply(saved, to: parent, &faults) } catch {
         parent.revertEvent()
         for object in faults {
           object.dropChanges()
@@ -95,38 +94,32 @@ extension ManagedObjectContext {
         throw error
       }
       snapshots.watched = [:]
-      settlePushed(deletions, insertions, updates)
+      settlePushed(saved)
       undoManager?.keep(remains)
-      saved.changed = Set((insertions + updates).map { $0.objectID })
-      saved.deleted = Set(deletions.map { $0.objectID })
+      let changes = saved.identifiers
+      identifiers = changes
       parent.processEvent()
-      parent.tell(takenIn: saved)
+      // The parent's objects have other values.
+      parent.telling { parent.persistentStoreCoordinator.saveObservers.tell(takenIn: changes, in: parent) }
     }
     events.isNoting = true
-    for object in deletions + insertions + updates { object.didSave() }
-    tellDidSave(insertions, updates, deletions, byRules: ObjectIDNotification())
-    saved.changedBySaving = takeChangedBySaving()
-    persistentStoreCoordinator.saveObservers.tell(pushed: saved, from: self)
+    for object in saved.all { object.didSave() }
+    tellDidSave(saved)
+    identifiers.refreshedObjectIDs = takeChangedBySaving()
+    persistentStoreCoordinator.saveObservers.tell(pushed: identifiers, from: self)
   }
 
-  /// Tells controllers and others that objects of the context have other values.
-  private func tell(takenIn saved: SavedObjects) {
-    telling { self.persistentStoreCoordinator.saveObservers.tell(takenIn: saved, in: self) }
-  }
-
-  private func settlePushed(
-    _ deletions: [ManagedObject], _ insertions: [ManagedObject], _ updates: [ManagedObject]
-  ) {
-    deleted.remove(contentsOf: deletions)
-    inserted.remove(contentsOf: insertions)
-    updated.remove(contentsOf: updates)
-    for object in deletions {
+  private func settlePushed(_ saved: SavedObjects) {
+    deleted.remove(contentsOf: saved.deleted)
+    inserted.remove(contentsOf: saved.inserted)
+    updated.remove(contentsOf: saved.updated)
+    for object in saved.deleted {
       unregister(object.objectID)
       object.dropChanges()
       object.leaveContext()
       object.state = .detached
     }
-    for object in insertions + updates {
+    for object in saved.inserted + saved.updated {
       object.dropChanges()
       object.forgetRow()
       if object.state != .fault { object.state = .stale }
@@ -145,15 +138,14 @@ extension ManagedObjectContext {
 
   /// - Parameter faults: Gets the objects that the parent had already of what is inserted.
   private func apply(
-    _ deletions: [ManagedObject], _ insertions: [ManagedObject], _ updates: [ManagedObject],
-    to parent: ManagedObjectContext, _ faults: inout [ManagedObject]
+    _ saved: SavedObjects, to parent: ManagedObjectContext, _ faults: inout [ManagedObject]
   ) throws {
     let kind = mergePolicy.isPlain ? mergePolicy.mergeType : .error
     var conflicts: [MergeConflict] = []
     var dropped: [MergeConflict] = []
     var pushed: [Pushed] = []
     var doomed: [(object: ManagedObject, target: ManagedObject)] = []
-    for object in updates + deletions {
+    for object in saved.updated + saved.deleted {
       let target = parent.object(with: object.objectID)
       let isThere = try target.isPresent && target.loadIfThere()
       let changedElsewhere = isThere ? try object.namesChanged(in: target) : []
@@ -183,7 +175,7 @@ extension ManagedObjectContext {
     if !dropped.isEmpty { throw ParentConflicts(conflicts: dropped) }
 
     parent.registry.sweepIfFull()
-    for object in insertions {
+    for object in saved.inserted {
       let known = parent.registered(object.objectID)
       if let known { faults.append(known) }
       // With a twin, so that what an initializer sets is of no effect: it was in the child.

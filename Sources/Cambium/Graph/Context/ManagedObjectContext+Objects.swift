@@ -115,8 +115,7 @@ extension ManagedObjectContext {
       let pending = inserted.values + updated.values + deleted.values
       let dropped = Set((pending + unlisted + events.objects).map { $0.objectID })
       // Children may have objects of the inserted ones.
-      var gone = ObjectIDNotification()
-      gone.deletedObjectIDs = Set(inserted.values.map { $0.objectID })
+      let gone = ObjectIDNotification(deleted: inserted.values.map { $0.objectID })
       for object in inserted.values {
         unregister(object.objectID)
         object.detach()
@@ -138,7 +137,7 @@ extension ManagedObjectContext {
       forgetErrors()
       for object in restored { object.awake(fromSnapshotEvents: .rollback) }
       events.refreshed.formUnion(restored)
-      persistentStoreCoordinator.saveObservers.tell(takenIn: SavedObjects(changed: dropped), in: self)
+      persistentStoreCoordinator.saveObservers.tell(takenIn: ObjectIDNotification(updated: dropped), in: self)
       processEvent()
       if !gone.deletedObjectIDs.isEmpty { tellChildren(gone) }
     }

@@ -110,27 +110,22 @@ extension ManagedObjectContext {
 
   // MARK: What saving tells
 
-  ///
-  /// - Parameter byRules: What delete rules did to objects that were not of the save, which the context need not have.
-  func tellDidSave(
-    _ insertions: [ManagedObject], _ updates: [ManagedObject], _ deletions: [ManagedObject],
-    byRules: ObjectIDNotification
-  ) {
+  func tellDidSave(_ saved: SavedObjects) {
     // What is derived is new to the children.
     if parent == nil, !family.children.living.isEmpty {
-      tellChildren(ObjectIDNotification(updated: (insertions + updates).lazy.map { $0.objectID }))
-      tellChildren(byRules)
+      var changes = saved.identifiers
+      // The event has told of the other deletions.
+      changes.deletedObjectIDs = saved.byRules.deletedObjectIDs
+      tellChildren(changes)
     }
-    events.savedHandler?(
-      SavedChanges(inserted: insertions, updated: updates, deleted: deletions, byRules: byRules))
+    events.savedHandler?(saved)
     tell {
       var notification = ContextNotification(.didSave, self)
-      notification.insertedObjects = Set(insertions)
-      notification.updatedObjects = Set(updates)
-      notification.deletedObjects = Set(deletions)
+      notification.insertedObjects = Set(saved.inserted)
+      notification.updatedObjects = Set(saved.updated)
+      notification.deletedObjects = Set(saved.deleted)
       notification.nameObjects()
-      notification.objectIDs.updatedObjectIDs.formUnion(byRules.updatedObjectIDs)
-      notification.objectIDs.deletedObjectIDs.formUnion(byRules.deletedObjectIDs)
+      notification.objectIDs.formUnion(saved.byRules)
       return notification
     }
   }

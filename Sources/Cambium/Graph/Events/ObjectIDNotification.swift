@@ -24,4 +24,17 @@ public struct ObjectIDNotification: Sendable, Hashable {
     updatedObjectIDs = Set(updated)
     deletedObjectIDs = Set(deleted)
   }
+
+  /// Whether it names no objects that a context could merge or show.
+  var isEmpty: Bool {
+    insertedObjectIDs.isEmpty && updatedObjectIDs.isEmpty && deletedObjectIDs.isEmpty && refreshedObjectIDs.isEmpty
+  }
+
+  /// Adds the objects of a later notification.
+  mutating func formUnion(_ later: ObjectIDNotification) {
+    insertedObjectIDs.formUnion(later.insertedObjectIDs)
+    updatedObjectIDs.formUnion(later.updatedObjectIDs)
+    deletedObjectIDs.formUnion(later.deletedObjectIDs)
+    refreshedObjectIDs.formUnion(later.refreshedObjectIDs)
+  }
 }

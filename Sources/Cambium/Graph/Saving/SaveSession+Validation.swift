@@ -2,28 +2,15 @@ import CambiumEngine
 
 // What a save asks of its objects before it writes them.
 extension ManagedObjectContext {
-  /// The objects that a save is about.
-  struct PendingLists {
-    var deletions: [ManagedObject]
-    var insertions: [ManagedObject]
-    var updates: [ManagedObject]
-
-    var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && updates.isEmpty }
-  }
-
-  /// What there is to save now.
-  func pendingLists() -> PendingLists {
-    PendingLists(deletions: deleted.ordered(), insertions: inserted.ordered(), updates: updated.orderedUpdates())
-  }
-
-  /// Whether all that a save is about is still to be saved as it was.
-  func isPending(_ lists: PendingLists) -> Bool {
+  /// Whether the next save would still insert, update and delete the objects.
+  func isPending(_ objects: SavedObjects) -> Bool {
     func areAll(_ objects: [ManagedObject], _ kind: PendingKind) -> Bool {
       var areAll = true
       objects.lend { _, object in if object.pending != kind { areAll = false } }
       return areAll
     }
-    return areAll(lists.insertions, .inserted) && areAll(lists.deletions, .deleted) && areAll(lists.updates, .updated)
+    return areAll(objects.inserted, .inserted) && areAll(objects.deleted, .deleted)
+      && areAll(objects.updated, .updated)
   }
 }
 
@@ -35,8 +22,8 @@ extension SaveSession {
   /// - Throws: What the methods throw; ``CambiumError/Code/persistentStoreSave`` if one of them has changed something
   ///   else.
   func validate() throws {
-    let lists = context.pendingLists()
-    if lists.isEmpty { return }
+    let saved = context.pendingObjects
+    if saved.isEmpty { return }
     var errors = ValidationErrors()
     validation = ValidationWatch()
     context.link.isValidating.store(true, ordering: .relaxed)
@@ -52,12 +39,12 @@ extension SaveSession {
       }
       validation?.current = nil
     }
-    call(lists.deletions, .deleted) { try $0.validateForDelete() }
-    call(lists.insertions, .inserted) { try $0.validateForInsert() }
-    call(lists.updates, .updated) { try $0.validateForUpdate() }
+    call(saved.deleted, .deleted) { try $0.validateForDelete() }
+    call(saved.inserted, .inserted) { try $0.validateForInsert() }
+    call(saved.updated, .updated) { try $0.validateForUpdate() }
     if let foreign = validation?.foreign { throw Self.changedByValidation(foreign) }
-    guard context.isPending(lists), context.inserted.count == lists.insertions.count,
-      context.deleted.count == lists.deletions.count
+    guard context.isPending(saved), context.inserted.count == saved.inserted.count,
+      context.deleted.count == saved.deleted.count
     else {
       throw CambiumError(
         .persistentStoreSave,

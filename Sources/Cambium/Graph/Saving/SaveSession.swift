@@ -16,8 +16,10 @@ final class SaveSession {
   @exclusivity(unchecked) var changedWhileTold: [ManagedObject]?
   /// While methods that validate are called, in which nobody saves; nil otherwise.
   @exclusivity(unchecked) var validation: ValidationWatch?
-  /// What was put into stores so far: told in the end, also if a later store fails.
-  private var settled = SettledObjects()
+  /// The objects that were put into stores so far. Observers are told at the end, also if a later store fails.
+  private var settled = SavedObjects()
+  /// Whether observers are told even if there was nothing to save.
+  private var isToBeTold = false
 
   private static let count = Atomic<UInt64>(0)
 
@@ -65,7 +67,7 @@ final class SaveSession {
       }
       throw CambiumError(
         .managedObjectMerge, "the merge policy resolved conflicts a hundred times, and there were others")
-    } catch { throw settled.completed(error) }
+    } catch { throw completed(error) }
   }
 
   /// Throws the first change that was lost in a call that cannot throw: once.
@@ -98,55 +100,41 @@ final class SaveSession {
     }
   }
 
-  /// What a save has put into stores so far.
-  private struct SettledObjects {
-    var deletions: [ManagedObject] = []
-    var insertions: [ManagedObject] = []
-    var updates: [ManagedObject] = []
-    var identifiers = SavedObjects()
-    /// What delete rules changed and deleted though it was not of the save.
-    var changedByRules: [ManagedObjectID] = []
-    var deletedByRules: [ManagedObjectID] = []
-    /// Whether a store was come to, even if there was nothing for any.
-    var isToBeTold = false
-    var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && updates.isEmpty }
-
-    /// - Parameter gone: Objects that the delete rules have deleted in the transaction, whatever was written of them
-    ///   before.
-    mutating func add(_ batch: SaveBatch, without gone: Set<ManagedObjectID>) {
-      // As a rule there is one store, and nothing is copied.
-      func joined(_ known: [ManagedObject], _ new: [ManagedObject]) -> [ManagedObject] {
-        let new = gone.isEmpty ? new : new.filter { !gone.contains($0.objectID) }
-        return known.isEmpty ? new : known + new
-      }
-      deletions = joined(deletions, batch.deletions)
-      insertions = joined(insertions, batch.insertions)
-      updates = joined(updates, batch.updates)
+  /// Adds the objects of a batch to those that were put into stores.
+  private func noteSettled(_ outcome: SaveOutcome) {
+    // The delete rules have deleted these objects in the transaction, whatever was written of them before.
+    let gone = Set(outcome.deletedByRules)
+    // As a rule there is one store, and nothing is copied.
+    func joined(_ known: [ManagedObject], _ new: [ManagedObject]) -> [ManagedObject] {
+      let new = gone.isEmpty ? new : new.filter { !gone.contains($0.objectID) }
+      return known.isEmpty ? new : known + new
     }
+    settled.deleted = joined(settled.deleted, outcome.batch.deletions)
+    settled.inserted = joined(settled.inserted, outcome.batch.insertions)
+    settled.updated = joined(settled.updated, outcome.batch.updates)
+    settled.byRules.formUnion(ObjectIDNotification(updated: outcome.changedByRules, deleted: gone))
+  }
 
-    /// An error, with word of the stores that were saved before it.
-    func completed(_ error: any Error) -> any Error {
-      if isEmpty { return error }
-      let stores = Set((deletions + insertions + updates).lazy.map { ObjectIdentifier($0.space) }).count
-      return CambiumError(
-        .persistentStoreIncompleteSave,
-        "the changes of \(stores) of the stores were saved, then one failed", underlying: [error])
-    }
+  /// Returns an error with a mention of the stores that were saved before it.
+  private func completed(_ error: any Error) -> any Error {
+    if settled.isEmpty { return error }
+    let stores = Set(settled.all.lazy.map { ObjectIdentifier($0.space) }).count
+    return CambiumError(
+      .persistentStoreIncompleteSave,
+      "the changes of \(stores) of the stores were saved, then one failed", underlying: [error])
   }
 
   private func tellSettled() {
     if !settled.isEmpty {
       context.events.isNoting = !context.isSavedByMigration
-      settled.deletions.lend { $1.didSave() }
-      for list in [settled.insertions, settled.updates] { list.lend { $1.didSave() } }
-      var byRules = ObjectIDNotification()
-      byRules.updatedObjectIDs = Set(settled.changedByRules)
-      byRules.deletedObjectIDs = Set(settled.deletedByRules)
-      context.tellDidSave(settled.insertions, settled.updates, settled.deletions, byRules: byRules)
+      for list in [settled.deleted, settled.inserted, settled.updated] { list.lend { $1.didSave() } }
+      context.tellDidSave(settled)
     }
-    guard settled.isToBeTold else { return tellChangesBySaving() }
+    guard isToBeTold else { return tellChangesBySaving() }
+    let changedBySaving = context.takeChangedBySaving()
+    if context.persistentStoreCoordinator.saveObservers.isEmpty { return }
     var identifiers = settled.identifiers
-    identifiers.changedBySaving = context.takeChangedBySaving()
+    identifiers.refreshedObjectIDs = changedBySaving
     context.persistentStoreCoordinator.saveObservers.tell(identifiers, from: context)
   }
 
@@ -154,40 +142,32 @@ final class SaveSession {
   private func tellChangesBySaving() {
     let changed = context.takeChangedBySaving()
     if changed.isEmpty { return }
-    context.persistentStoreCoordinator.saveObservers.tell(takenIn: SavedObjects(changed: changed), in: context)
+    context.persistentStoreCoordinator.saveObservers.tell(takenIn: ObjectIDNotification(updated: changed), in: context)
   }
 
   private func saveChanges() throws {
-    let lists = context.pendingLists()
-    guard !lists.isEmpty else {
+    let saved = context.pendingObjects
+    guard !saved.isEmpty else {
       context.updated.removeAll()
-      settled.isToBeTold = true
+      isToBeTold = true
       return
     }
-    let (deletions, insertions, updates) = (lists.deletions, lists.insertions, lists.updates)
-    let spaces = spaces(of: [deletions, insertions, updates])
+    let spaces = spaces(of: saved)
     func part(_ objects: [ManagedObject], of space: StoreSpace) -> [ManagedObject] {
       spaces.count == 1 ? objects : objects.filter { $0.space === space }
     }
-    let remains = try isMigrating ? [:] : context.remains(of: deletions)
-    settled.isToBeTold = true
+    let remains = try isMigrating ? [:] : context.remains(of: saved.deleted)
+    isToBeTold = true
     let batches = spaces.map { space in
       SaveBatch(
-        space: space, deletions: part(deletions, of: space), insertions: part(insertions, of: space),
-        updates: part(updates, of: space), policy: context.mergePolicy,
+        space: space, deletions: part(saved.deleted, of: space), insertions: part(saved.inserted, of: space),
+        updates: part(saved.updated, of: space), policy: context.mergePolicy,
         watched: context.watchedObjects.filter { $0.object.space === space })
     }
     func settle(_ outcome: SaveOutcome) {
-      let batch = outcome.batch
       self.settle(outcome)
       context.undoManager?.keep(remains)
-      settled.add(batch, without: Set(outcome.deletedByRules))
-      settled.changedByRules += outcome.changedByRules
-      settled.deletedByRules += outcome.deletedByRules
-      if context.persistentStoreCoordinator.saveObservers.isEmpty { return }
-      settled.identifiers.changed.formUnion((batch.insertions + batch.updates).map { $0.objectID })
-      settled.identifiers.deleted.formUnion(batch.deletions.map { $0.objectID } + outcome.deletedByRules)
-      settled.identifiers.changed.formUnion(outcome.changedByRules)
+      noteSettled(outcome)
     }
     if isMigrating {
       for batch in batches { settle(try write(batch)) }
@@ -200,10 +180,10 @@ final class SaveSession {
   }
 
   /// The stores that objects are in, in the order of the objects.
-  private func spaces(of lists: [[ManagedObject]]) -> [StoreSpace] {
+  private func spaces(of saved: SavedObjects) -> [StoreSpace] {
     if let only = context.homes.onlySpace { return [only] }
     var spaces: [StoreSpace] = []
-    for object in lists.joined() where !spaces.contains(where: { $0 === object.space }) { spaces.append(object.space) }
+    for object in saved.all where !spaces.contains(where: { $0 === object.space }) { spaces.append(object.space) }
     return spaces
   }
 }

@@ -137,7 +137,7 @@ extension ModelContext {
     case deletedIdentifiers
   }
 
-  func post(_ saved: SavedChanges) {
+  func post(_ saved: SavedObjects) {
     func identifiers(_ objects: [ManagedObject], _ more: Set<ManagedObjectID>) -> [PersistentIdentifier] {
       var result = objects.map { PersistentIdentifier($0.objectID) }
       if !more.isEmpty {
