@@ -106,7 +106,7 @@ struct BatchObjects {
     let rows = try t.writer(info.schema)
     let single = EncodedRun(try t.encoder(info.schema))
     // Several threads look at the values, and none changes them.
-    nonisolated(unsafe) let values = objects.map { Unmanaged.passUnretained($0) }
+    nonisolated(unsafe) let values = objects
     nonisolated(unsafe) let transaction = t
     func insertSingly(_ places: Range<Int>) throws(EngineError) {
       for place in places {
@@ -148,12 +148,12 @@ private final class EncodedRun: @unchecked Sendable {
 
   /// Encodes the rows of the objects at `places`. Rows with large values may be left out at the end.
   func encode(
-    _ values: [Unmanaged<ObjectOverlay>], _ places: Range<Int>, _ keys: OverlayKeys
+    _ values: [ObjectOverlay], _ places: Range<Int>, _ keys: OverlayKeys
   ) throws(EngineError) {
     self.places = places
     rows.removeAll()
     for place in places where rows.byteCount < Self.mostBytes {
-      try keys.encode(values[place], rows) { $0.reference }
+      try values.lend(place) { (values) throws(EngineError) in try keys.encode(values, rows) { $0.reference } }
     }
   }
 }

@@ -1,3 +1,4 @@
+import CambiumEngine
 import CambiumKernel
 
 #if canImport(FoundationEssentials)
@@ -29,7 +30,7 @@ enum MetadataCodec {
       case let value as Double: (kind, content) = (3, word(value.bitPattern))
       case let value as Date: (kind, content) = (5, word(value.timeIntervalSinceReferenceDate.bitPattern))
       case let value as Data: (kind, content) = (6, Array(value))
-      case let value as UUID: (kind, content) = (7, withUnsafeBytes(of: value.uuid) { Array($0) })
+      case let value as UUID: (kind, content) = (7, value.storedBytes.map { Array($0.bytes) } ?? [])
       default:
         throw CambiumError(
           .invalidArgument,
@@ -58,10 +59,7 @@ enum MetadataCodec {
       case 4: result[key] = content.first == 1
       case 5: result[key] = Date(timeIntervalSinceReferenceDate: Double(bitPattern: try word(content)))
       case 6: result[key] = Data(content)
-      case 7 where content.count == 16:
-        var uuid: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-        withUnsafeMutableBytes(of: &uuid) { $0.copyBytes(from: content) }
-        result[key] = UUID(uuid: uuid)
+      case 7: result[key] = UUIDBytes(bytes: content).map { UUID($0) }
       default: break
       }
     }

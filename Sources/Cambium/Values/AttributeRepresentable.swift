@@ -132,7 +132,7 @@ extension Data: AttributeRepresentable {
   }
 
   /// A binary.
-  public var attributeValue: Value { .binary(withUnsafeBytes { [UInt8]($0) }) }
+  public var attributeValue: Value { .binary([UInt8](self)) }
 }
 
 extension UUID: AttributeRepresentable {
@@ -143,16 +143,7 @@ extension UUID: AttributeRepresentable {
   }
 
   /// A UUID.
-  public var attributeValue: Value {
-    withUnsafeBytes(of: uuid) { UUIDBytes(bytes: $0) }.map { .uuid($0) } ?? .null
-  }
-
-  init(_ value: UUIDBytes) {
-    let b = value.bytes
-    var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-    withUnsafeMutableBytes(of: &bytes) { $0.copyBytes(from: b) }
-    self.init(uuid: bytes)
-  }
+  public var attributeValue: Value { storedBytes.map { .uuid($0) } ?? .null }
 }
 
 extension URL: AttributeRepresentable {

@@ -63,11 +63,11 @@ final class ContextFamily {
   let children = ContextChildren()
   let mail = ContextMail()
   /// The permanent identifiers of objects that children may know by their temporary ones.
-  @exclusivity(unchecked) var permanentIDs = PermanentIDs()
+  var permanentIDs = PermanentIDs()
   /// Whether the context is saving into its parent.
-  @exclusivity(unchecked) var isPushing = false
+  var isPushing = false
   /// The child that is saving into the context.
-  @exclusivity(unchecked) var pushingChild: ManagedObjectContext?
+  var pushingChild: ManagedObjectContext?
   /// Whether the context takes in what others save by itself.
   let mergesAutomatically = Atomic(false)
 }

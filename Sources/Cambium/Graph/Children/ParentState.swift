@@ -58,8 +58,8 @@ extension ManagedObject {
   /// Gives up what was read of the object.
   func forgetRow() {
     row = nil
-    guard let heldOverlay, parentState != nil else { return }
+    guard parentState != nil else { return }
     parentState = nil
-    if heldOverlay._withUnsafeGuaranteedRef({ $0.isIdle }) { overlay = nil }
+    if withOverlay({ $0.isIdle }) == true { overlay = nil }
   }
 }

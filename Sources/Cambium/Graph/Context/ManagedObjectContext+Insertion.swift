@@ -1,34 +1,6 @@
 import CambiumEngine
 
 extension ManagedObjectContext {
-  /// Where objects of an entity are inserted, as it was when the coordinator had its stores the `version`th time.
-  final class Insertable {
-    let entity: EntityDescription
-    /// The entity's; see ``EntityDescription/init(twinFor:)``.
-    let twin: EntityDescription
-    let version: Int
-    let home: ObjectHome
-    /// The class of the objects; nil before one was inserted.
-    @exclusivity(unchecked) var objectClass: ManagedObject.Type?
-    /// The class that stands for the entity; nil before an initializer asked for it.
-    @exclusivity(unchecked) var birthClass: ManagedObject.Type?
-    /// The entity that the last object had before it was inserted, and whether its attributes are those of ``entity``.
-    @exclusivity(unchecked) private var lastEarly: (info: EntityInfo, isSame: Bool)?
-
-    /// - Parameter twin: That of the home.
-    init(_ entity: EntityDescription, _ home: ObjectHome, _ twin: EntityDescription, version: Int) {
-      (self.entity, self.home, self.twin, self.version) = (entity, home, twin, version)
-    }
-
-    /// Whether the values of a new object can stay where they are.
-    func hasAttributes(of info: EntityInfo) -> Bool {
-      if let lastEarly, lastEarly.info === info { return lastEarly.isSame }
-      let isSame = home.info.hasAttributes(of: info)
-      lastEarly = (info, isSame)
-      return isSame
-    }
-  }
-
   /// Inserts an object that has never been in a context.
   ///
   /// - Parameter entity: The object's entity, or a twin of it.
@@ -83,7 +55,7 @@ extension ManagedObjectContext {
       if place.hasAttributes(of: object.info) { early = object.takeEarlyRelationships() }
       if early == nil { early = object.takeEarlyValues() }
     }
-    object.become(reference.row, .passUnretained(home), .passUnretained(twin), nil)
+    object.become(reference.row, ObjectBirth(type(of: object), home, twin), nil)
     object.state = .inserted
     // Make room for all attributes, because most of them are usually set.
     let overlay = object.overlay ?? ObjectOverlay.make(room: home.info.attributeKeys.count)

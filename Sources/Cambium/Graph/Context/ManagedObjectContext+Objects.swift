@@ -33,7 +33,7 @@ extension ManagedObjectContext {
     lock.run {
       // Take in new identifiers from the parent, or there would be two objects of a row. A save into the parent, or of
       // a child into this context, takes them in itself.
-      if !family.isPushing, family.pushingChild == nil { takeInMail() }
+      if parent != nil, !family.isPushing, family.pushingChild == nil { takeInMail() }
       let id = id.isTemporaryID ? family.permanentIDs[id] ?? id : id
       if let object = registered(id) { return object }
       if let known = knownHome(of: id) { return object(id, known) }

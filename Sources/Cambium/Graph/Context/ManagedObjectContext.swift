@@ -59,11 +59,6 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// the object counts as deleted (``ManagedObject/isDeleted``), and has no values. If off, it has no values either,
   /// and each read notes ``CambiumError/Code/managedObjectReferentialIntegrity`` in ``recordedErrors``.
   public var shouldDeleteInaccessibleFaults = true
-  /// The context of another API that works by this one, and keeps it. It must clear this at its end.
-  package var face: AnyObject? {
-    get { link.face?.takeUnretainedValue() }
-    set { link.face = newValue.map { .passUnretained($0) } }
-  }
   /// Values that the application attaches to the context.
   public var userInfo: [String: Any] = [:]
 
@@ -97,7 +92,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   let making = ObjectMaking()
   @exclusivity(unchecked) private(set) var changeCount: UInt64 = 0
   /// The save under way; nil if there is none.
-  @exclusivity(unchecked) var session: SaveSession?
+  var session: SaveSession?
   private var errors = RecordedErrors()
   /// Whether the context is a migration manager's, which saves it itself.
   var isSavedByMigration = false {

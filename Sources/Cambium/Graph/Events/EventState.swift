@@ -47,11 +47,7 @@ final class EventSnapshot {
 extension ManagedObject {
   /// Is called before anything of the object changes that is saved.
   @inline(__always) func willChange() {
-    if let heldOverlay, heldOverlay._withUnsafeGuaranteedRef({ $0.hasEventState && !$0.fields.pointee.isWatchedBySave })
-    {
-      return
-    }
-    noteFirstChange()
+    if withOverlay({ $0.hasEventState && !$0.fields.pointee.isWatchedBySave }) != true { noteFirstChange() }
   }
 
   private func noteFirstChange() {

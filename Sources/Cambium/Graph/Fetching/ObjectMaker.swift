@@ -67,7 +67,7 @@ final class ObjectMaker {
       }
       guard let birth else { return }
       registry.sweepIfFull()
-      let object = context.adopt(birth.object(birth.twin.retain()), birth, reference.row, row.retained(), registry)
+      let object = context.adopt(birth.object(), birth, reference.row, row.retained(), registry)
       // The context may already have an object of another class for the row.
       if type(of: object) != birth.objectClass { note(type(of: object)) }
       objects.append(object)

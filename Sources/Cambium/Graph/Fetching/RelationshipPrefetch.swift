@@ -106,7 +106,7 @@ extension ManagedObject {
       for id in try currentToMany(r) { try body(id) }
       return
     }
-    if let heldOverlay, let changed = heldOverlay._withUnsafeGuaranteedRef({ $0.toOneChanges[r.place] }) {
+    if let changed = withOverlay({ $0.toOneChanges[r.place] }) {
       if let changed { try body(changed) }
       return
     }

@@ -27,7 +27,7 @@ extension CambiumError {
 // Relationships of an object that a batch insert request has a handler fill in.
 extension ManagedObject {
   /// Whether a batch insert request made the object, to have its values set by a handler.
-  var isOfBatch: Bool { state == .detached && heldHome.map { $0._withUnsafeGuaranteedRef { $0.isOfBatch } } == true }
+  var isOfBatch: Bool { state == .detached && withHome { $0.isOfBatch } == true }
 
   /// Throws if a batch request cannot set a relationship.
   func requireSettableInBatch(_ r: RelationshipInfo) throws {

@@ -62,16 +62,15 @@ extension ManagedObject {
   final func directDestination(_ key: String, as type: ManagedObject.Type) throws -> ManagedObject?? {
     // What the home knows of names is for who has the lock.
     guard let context = managedObjectContext, context.isUsedHere, context.parent == nil,
-      let r = heldHome.flatMap({ $0._withUnsafeGuaranteedRef { $0.toOne(key) } })
+      let (relationship, place) = withToOne(key, { ($0.key, $0.place) })
     else { return nil }
-    let (relationship, place) = r._withUnsafeGuaranteedRef { ($0.key, $0.place) }
     if state != .loaded { try load() }
     guard state == .loaded, parentState == nil, let heldRow else { return nil }
-    if let heldOverlay, heldOverlay._withUnsafeGuaranteedRef({ $0.toOneChanges.contains(place) }) { return nil }
+    if withOverlay({ $0.toOneChanges.contains(place) }) == true { return nil }
     let reference: ObjectReference?
     do throws(EngineError) { reference = try heldRow.reference(relationship) } catch { throw CambiumError(error) }
     guard let reference else { return .some(nil) }
-    return context.destination(space, reference) { use(type, for: r.takeUnretainedValue(), context) }
+    return context.destination(space, reference) { withToOne(key) { use(type, for: $0, context) } }
   }
 
   @inline(__always)

@@ -3,11 +3,6 @@ import CambiumKernel
 
 // What another API in front of the object graph needs of objects, beside what everybody has.
 extension ManagedObject {
-  /// See ``ManagedObjectContext/face``.
-  package final var face: AnyObject? {
-    heldHome.flatMap { $0._withUnsafeGuaranteedRef { $0.link?.face?.takeUnretainedValue() } }
-  }
-
   /// The value of a stored attribute in the engine's form; nil for a transient or transformed one.
   package final func engineValue(forKey key: String) throws -> Value? { try storedValue(key) }
 

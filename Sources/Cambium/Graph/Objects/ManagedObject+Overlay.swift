@@ -14,44 +14,42 @@ extension ManagedObject {
   /// Sets an attribute over the row.
   @inline(__always)
   func overlay(_ value: consuming Value, at place: Int) {
-    guard let heldOverlay else { return overlayFirst(value, at: place) }
-    heldOverlay._withUnsafeGuaranteedRef { $0.setAttribute(value, at: place) }
+    if heldOverlay == nil { makeOverlay() }
+    withOverlay { $0.setAttribute(value, at: place) }
   }
 
   @inline(never)
-  private func overlayFirst(_ value: Value, at place: Int) {
-    ownOverlay.setAttribute(value, at: place)
-  }
+  private func makeOverlay() { _ = ownOverlay }
 
   /// Has the attribute at a place be that of the row again.
   func takeBackOverlay(at place: Int) {
-    heldOverlay?._withUnsafeGuaranteedRef { $0.removeAttribute(at: place) }
+    withOverlay { $0.removeAttribute(at: place) }
   }
 
   /// Whether there is any unsaved change.
-  var hasValueChanges: Bool { heldOverlay.map { $0._withUnsafeGuaranteedRef { !$0.hasNoChanges } } ?? false }
+  var hasValueChanges: Bool { withOverlay { !$0.hasNoChanges } ?? false }
 
   /// Whether there is any unsaved change of a relationship.
   var changesRelationships: Bool {
-    heldOverlay.map { $0._withUnsafeGuaranteedRef { !$0.toOneChanges.isEmpty || !$0.toManyChanges.isEmpty } } ?? false
+    withOverlay { !$0.toOneChanges.isEmpty || !$0.toManyChanges.isEmpty } ?? false
   }
 
   /// Whether there is any unsaved change of a to-one relationship.
   var changesToOne: Bool {
-    heldOverlay.map { $0._withUnsafeGuaranteedRef { !$0.toOneChanges.isEmpty } } ?? false
+    withOverlay { !$0.toOneChanges.isEmpty } ?? false
   }
 
   /// Whether any attribute has an unsaved change.
-  var changesAttributes: Bool { heldOverlay.map { $0._withUnsafeGuaranteedRef { $0.changesAttributes } } ?? false }
+  var changesAttributes: Bool { withOverlay { $0.changesAttributes } ?? false }
 
   /// Whether the attribute at a place has an unsaved change.
   func changesAttribute(at place: Int) -> Bool {
-    heldOverlay.map { $0._withUnsafeGuaranteedRef { $0.changesAttribute(at: place) } } ?? false
+    withOverlay { $0.changesAttribute(at: place) } ?? false
   }
 
   /// What the attribute at a place is changed to; nil if it is not.
   func changedAttribute(at place: Int) -> Value? {
-    heldOverlay.flatMap { $0._withUnsafeGuaranteedRef { $0.changedAttribute(at: place) } }
+    withOverlay { $0.changedAttribute(at: place) }
   }
 
   /// See ``ObjectOverlay/attributeChanges``.
@@ -85,30 +83,30 @@ extension ManagedObject {
   }
 
   var changeOrder: UInt64 {
-    get { heldOverlay.map { $0._withUnsafeGuaranteedRef { $0.fields.pointee.changeOrder } } ?? 0 }
+    get { withOverlay { $0.fields.pointee.changeOrder } ?? 0 }
     set { ownOverlay.fields.pointee.changeOrder = newValue }
   }
 
   var toldOfSave: UInt64 {
-    get { heldOverlay.map { $0._withUnsafeGuaranteedRef { $0.fields.pointee.toldOfSave } } ?? 0 }
+    get { withOverlay { $0.fields.pointee.toldOfSave } ?? 0 }
     set { ownOverlay.fields.pointee.toldOfSave = newValue }
   }
 
   /// Forgets what the object was before the event.
   func forgetEventState() {
-    heldOverlay?._withUnsafeGuaranteedRef { $0.eventState = nil }
+    withOverlay { $0.eventState = nil }
   }
 
   /// Notes the place among the insertions of a save.
   func noteSavePlace(_ place: Int) {
-    guard let heldOverlay else { return ownOverlay.fields.pointee.savePlace = place }
-    heldOverlay._withUnsafeGuaranteedRef { $0.fields.pointee.savePlace = place }
+    if heldOverlay == nil { makeOverlay() }
+    withOverlay { $0.fields.pointee.savePlace = place }
   }
 
   /// Notes that the object is told of a save, and is watched from now on.
   func noteTold(ofSave number: UInt64) {
-    let overlay = heldOverlay ?? .passUnretained(ownOverlay)
-    overlay._withUnsafeGuaranteedRef {
+    if heldOverlay == nil { makeOverlay() }
+    withOverlay {
       $0.fields.pointee.toldOfSave = number
       $0.fields.pointee.isWatchedBySave = true
     }
@@ -116,7 +114,7 @@ extension ManagedObject {
 
   /// In a child context, what the parent had over the row.
   var parentState: ParentState? {
-    @inline(__always) get { heldOverlay.flatMap { $0._withUnsafeGuaranteedRef { $0.parentState } } }
+    @inline(__always) get { withOverlay { $0.parentState } }
     set { if heldOverlay != nil || newValue != nil { ownOverlay.parentState = newValue } }
   }
 
@@ -127,8 +125,8 @@ extension ManagedObject {
 
   /// Drops all changes.
   func dropChanges() {
-    guard let heldOverlay else { return }
-    if heldOverlay._withUnsafeGuaranteedRef({ $0.isWithoutMore }) {
+    guard let isWithoutMore = withOverlay({ $0.isWithoutMore }) else { return }
+    if isWithoutMore {
       self.overlay = nil
       return
     }

@@ -116,11 +116,7 @@ extension ManagedObject {
 
   @inline(__always)
   private func isAssigned(_ value: Value, at place: Int) throws -> Bool {
-    if let heldOverlay,
-      let isSame = heldOverlay._withUnsafeGuaranteedRef({ $0.lookAtAttribute(place) { $0 == value } })
-    {
-      return isSame
-    }
+    if let isSame = withOverlay({ $0.lookAtAttribute(place) { $0 == value } }) { return isSame }
     return state != .inserted ? try committedValue(at: place) == value : false
   }
 
@@ -143,16 +139,14 @@ extension ManagedObject {
   }
 
   func currentToOne(_ r: RelationshipInfo) throws -> ManagedObjectID? {
-    if let heldOverlay, let changed = heldOverlay._withUnsafeGuaranteedRef({ $0.toOneChanges[r.place] }) {
-      return changed
-    }
+    if let changed = withOverlay({ $0.toOneChanges[r.place] }) { return changed }
     return try committedToOne(r)
   }
 
   /// Is called before a relationship of the object changes.
   func willChangeRelationship(_ r: RelationshipInfo) {
     noteInValidation(isRelationship: true)
-    if let observer = heldHome.flatMap({ $0._withUnsafeGuaranteedRef { $0.link?.objectObserver } }) {
+    if let observer = withHome({ $0.link?.objectObserver }) {
       observer.relationshipWillChange(r.schema.name, of: self)
     }
     willChange()
@@ -161,10 +155,8 @@ extension ManagedObject {
   /// Tells a save that calls methods that validate of a change.
   @inline(__always)
   func noteInValidation(isRelationship: Bool) {
-    let isValidating = heldHome.map {
-      $0._withUnsafeGuaranteedRef { $0.link?.isValidating.load(ordering: .relaxed) == true }
-    }
-    if isValidating == true { managedObjectContext?.session?.validation?.note(self, isRelationship: isRelationship) }
+    guard withHome({ $0.link?.isValidating.load(ordering: .relaxed) }) == true else { return }
+    managedObjectContext?.session?.validation?.note(self, isRelationship: isRelationship)
   }
 
   func recordToOne(_ r: RelationshipInfo, _ id: ManagedObjectID?) throws {
@@ -307,11 +299,10 @@ extension ManagedObject {
 
   /// Whether a property has an unsaved change.
   func isChanged(_ property: PropertyInfo) -> Bool {
-    guard let heldOverlay else { return false }
-    return heldOverlay._withUnsafeGuaranteedRef { overlay in
+    withOverlay { overlay in
       guard let r = property.relationship else { return overlay.changesAttribute(at: property.place) }
       return r.isToMany ? overlay.toManyChanges.contains(r.place) : overlay.toOneChanges.contains(r.place)
-    }
+    } ?? false
   }
 
   // MARK: Forgetting

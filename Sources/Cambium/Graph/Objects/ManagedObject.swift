@@ -36,31 +36,30 @@ open class ManagedObject {
 
   /// The context; `nil` for an object that was not inserted into one, or whose context is gone or was reset.
   public var managedObjectContext: ManagedObjectContext? {
-    heldHome.flatMap { $0._withUnsafeGuaranteedRef { $0.link?.context } }
+    withHome { $0.link?.context }
   }
 
   /// Whether there is a context. To ask for it takes longer.
   var hasContext: Bool {
-    heldHome.map { $0._withUnsafeGuaranteedRef { $0.link?.isThere ?? false } } ?? false
+    withHome { $0.link?.isThere ?? false } ?? false
   }
 
   /// Whether the object belongs to a context.
   func isOfContext(_ context: ManagedObjectContext) -> Bool {
-    heldHome.map { $0._withUnsafeGuaranteedRef { $0.link === context.link } } ?? false
+    withHome { $0.link === context.link } ?? false
   }
 
   /// Whether both objects belong to one context, which is there.
   func isOfSameContext(as other: ManagedObject) -> Bool {
-    guard let heldHome, let otherHome = other.heldHome else { return false }
-    return heldHome._withUnsafeGuaranteedRef { home in
+    withHome { home in
       guard let link = home.link else { return false }
-      return otherHome._withUnsafeGuaranteedRef { $0.link === link } && link.isThere
-    }
+      return other.withHome { $0.link === link } == true && link.isThere
+    } ?? false
   }
 
   /// The entity.
   public var entity: EntityDescription {
-    heldHome.map { $0._withUnsafeGuaranteedRef { $0.entity } } ?? EntityInfo.unknown.description
+    withHome { $0.entity } ?? EntityInfo.unknown.description
   }
   /// See ``home``, which is held while it is this. Looked at without counting references: nothing that is done
   /// meanwhile puts another in its place.
@@ -102,22 +101,16 @@ open class ManagedObject {
   /// What the identifier names the row by in its store.
   var reference: ObjectReference {
     @inline(__always) get {
-      ObjectReference(entity: heldHome.map { $0._withUnsafeGuaranteedRef { $0.entityID } } ?? 0, row: number)
+      ObjectReference(entity: withHome { $0.entityID } ?? 0, row: number)
     }
   }
   var storeIdentifier: String { space.identifier }
   /// The store of the identifier.
   var space: StoreSpace {
-    @inline(__always) get { heldHome.map { $0._withUnsafeGuaranteedRef { $0.space } } ?? .none }
+    @inline(__always) get { withHome { $0.space } ?? .none }
   }
   var info: EntityInfo {
-    @inline(__always) get { heldHome.map { $0._withUnsafeGuaranteedRef { $0.info } } ?? .unknown }
-  }
-  /// See ``ObjectHome/attribute(_:)``.
-  @inline(__always)
-  func directAttribute(_ name: String) -> DirectAttribute? {
-    if QueueCheck.isOn { QueueCheck.check(self, name) }
-    return heldHome.flatMap { $0._withUnsafeGuaranteedRef { $0.attribute(name) } }
+    @inline(__always) get { withHome { $0.info } ?? .unknown }
   }
 
   /// Whether the object will be deleted by the next save, or was.
@@ -235,14 +228,12 @@ open class ManagedObject {
   /// Makes this new object, which belongs to no context yet, that of a row.
   ///
   /// - Parameters:
-  ///   - twin: That of the home. An object that was made with it holds it already.
+  ///   - birth: An object that was made with its twin holds that already.
   ///   - row: Kept for this object.
   @inline(__always)
-  func become(
-    _ number: UInt64, _ home: Unmanaged<ObjectHome>, _ twin: Unmanaged<EntityDescription>, _ row: BorrowedRow?
-  ) {
-    heldHome = home
-    if homeKeeper.map({ Unmanaged.passUnretained($0).toOpaque() }) != twin.toOpaque() { keep(twin) }
+  func become(_ number: UInt64, _ birth: ObjectBirth, _ row: BorrowedRow?) {
+    heldHome = birth.home
+    if homeKeeper.map({ Unmanaged.passUnretained($0).toOpaque() }) != birth.twin.toOpaque() { keep(birth.twin) }
     self.number = number
     state = .fault
     if let row { take(retained: row) }

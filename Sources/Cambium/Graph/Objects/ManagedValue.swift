@@ -62,9 +62,7 @@ extension ManagedObject: ManagedValue {
   /// Sets a to-one relationship.
   public func setManagedValue(of object: ManagedObject, forKey key: String) throws {
     if QueueCheck.isOn { QueueCheck.check(object, key) }
-    if let known = object.heldHome.flatMap({ $0._withUnsafeGuaranteedRef { $0.toOne(key) } }) {
-      return try object.assignToOne(self, known.takeUnretainedValue())
-    }
+    if try object.withToOne(key, { try object.assignToOne(self, $0) }) != nil { return }
     guard let property = object.info.properties[key], let r = property.relationship, !r.isToMany, !property.isTransient
     else {
       return try object.set(self, forKey: key)

@@ -1,30 +1,5 @@
 import CambiumEngine
 
-/// What the objects of rows of one entity are made with.
-struct ObjectBirth {
-  let objectClass: ManagedObject.Type
-  /// That of ``twin``, which keeps it.
-  let home: Unmanaged<ObjectHome>
-  /// Kept by who has objects made.
-  let twin: Unmanaged<EntityDescription>
-
-  /// - Parameter twin: That of the home.
-  @inline(__always)
-  init(_ objectClass: ManagedObject.Type, _ home: ObjectHome, _ twin: EntityDescription) {
-    self.objectClass = objectClass
-    self.home = .passUnretained(home)
-    self.twin = .passUnretained(twin)
-  }
-
-  /// Makes an object, which belongs to no context yet.
-  ///
-  /// - Parameter twin: ``twin``, kept for the object.
-  @inline(__always)
-  func object(_ twin: Unmanaged<EntityDescription>) -> ManagedObject {
-    objectClass.init(entity: twin.takeRetainedValue(), insertInto: nil)
-  }
-}
-
 /// What the objects of rows were last made with that were asked for by where relationships lead.
 struct KnownBirth {
   let birth: ObjectBirth
@@ -51,7 +26,7 @@ extension ManagedObjectContext {
   ) -> ManagedObject {
     if let object = registry.object(space, reference) { return object }
     if let known = making.lastBirth, known.version == persistentStoreCoordinator.storesVersion,
-      known.birth.home._withUnsafeGuaranteedRef({ $0.entityID == reference.entity && $0.space === space })
+      known.birth.withHome({ $0.entityID == reference.entity && $0.space === space })
     {
       // An initializer may have the context forget it.
       defer { withExtendedLifetime(known.twin) {} }
@@ -78,7 +53,7 @@ extension ManagedObjectContext {
   @inline(__always)
   func make(_ birth: ObjectBirth, _ number: UInt64, _ registry: ObjectRegistry) -> ManagedObject {
     registry.sweepIfFull()
-    return adopt(birth.object(birth.twin.retain()), birth, number, nil, registry)
+    return adopt(birth.object(), birth, number, nil, registry)
   }
 
   /// Has an object that was just made be that of a row, which is kept for it. Answers the row's object, which is
@@ -88,8 +63,8 @@ extension ManagedObjectContext {
     _ object: ManagedObject, _ birth: ObjectBirth, _ number: UInt64, _ row: BorrowedRow?, _ registry: ObjectRegistry
   ) -> ManagedObject {
     if object.state != .detached { takeBackInsertion(of: object) }
-    object.become(number, birth.home, birth.twin, row)
-    let other = birth.home._withUnsafeGuaranteedRef { home in
+    object.become(number, birth, row)
+    let other = birth.withHome { home -> ManagedObject? in
       let reference = ObjectReference(entity: home.entityID, row: number)
       // Not one of the two by a condition: that would count references to it.
       return registry === self.registry

@@ -19,23 +19,18 @@ struct OverlayKeys {
   /// - Parameter resolve: Finds the row of a destination. It is called for each destination, in order.
   @inline(__always)
   func encode(
-    _ held: Unmanaged<ObjectOverlay>, _ encoder: RowEncoder, _ resolve: (ManagedObjectID) -> ObjectReference
+    _ overlay: ObjectOverlay, _ encoder: RowEncoder, _ resolve: (ManagedObjectID) -> ObjectReference
   ) throws(EngineError) {
     encoder.begin()
-    var failure: EngineError?
-    held._withUnsafeGuaranteedRef { overlay in
-      do throws(EngineError) {
-        try overlay.forEachAttribute { (place, value) throws(EngineError) in
-          if !value.isNull { try encoder.set(attribute: attributes[place], value) }
-        }
-        if overlay.toOneChanges.isEmpty { return }
-        try overlay.toOneChanges.forEach { (place, id) throws(EngineError) in
-          guard let id, let key = toOne[place] else { return }
-          try encoder.set(toOne: key, resolve(id))
-        }
-      } catch { failure = error }
+    try overlay.forEachAttribute { (place, value) throws(EngineError) in
+      if !value.isNull { try encoder.set(attribute: attributes[place], value) }
     }
-    if let failure { throw failure }
+    if !overlay.toOneChanges.isEmpty {
+      try overlay.toOneChanges.forEach { (place, id) throws(EngineError) in
+        guard let id, let key = toOne[place] else { return }
+        try encoder.set(toOne: key, resolve(id))
+      }
+    }
     try encoder.end()
   }
 }

@@ -59,7 +59,7 @@ extension ManagedObject {
   @inline(__always)
   func requirePermanentIdentifiers() throws {
     // Without counting a reference to what the home holds.
-    let hasNone = heldHome.map { $0._withUnsafeGuaranteedRef { $0.info.identifierPlaces.isEmpty } }
+    let hasNone = withHome { $0.info.identifierPlaces.isEmpty }
     if hasNone == false { try requirePermanent(info.identifierPlaces) }
   }
 
@@ -78,8 +78,7 @@ extension ManagedObject {
 
   /// Whether a save writes attributes or to-one relationships of the object.
   fileprivate var hasRowChanges: Bool {
-    guard let heldOverlay else { return false }
-    if heldOverlay._withUnsafeGuaranteedRef({ $0.changesAttributes }) { return true }
+    if changesAttributes { return true }
     guard let overlay else { return false }
     return overlay.toOneChanges.containsKey { !info.relationships[$0].isTransient }
   }
@@ -87,10 +86,8 @@ extension ManagedObject {
   /// What a save writes of the to-many relationships of the object; nil if that is nothing.
   @inline(__always)
   func pendingLinks() -> PendingLinks? {
-    guard let heldOverlay, heldOverlay._withUnsafeGuaranteedRef({ !$0.toManyChanges.isEmpty }),
-      let heldHome, heldHome._withUnsafeGuaranteedRef({ $0.info.hasWrittenToMany })
-    else { return nil }
-    return gatheredLinks()
+    let isWritten = withOverlay({ !$0.toManyChanges.isEmpty }) == true && withHome({ $0.info.hasWrittenToMany }) == true
+    return isWritten ? gatheredLinks() : nil
   }
 
   private func gatheredLinks() -> PendingLinks? {

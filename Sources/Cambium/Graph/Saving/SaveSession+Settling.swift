@@ -9,22 +9,24 @@ extension SaveSession {
     let (updates, insertions) = (outcome.batch.updates, outcome.batch.insertions)
     let count = updates.count + insertions.count
     var next = 0
+    func show(_ row: BorrowedRow, _ reference: ObjectReference, _ object: ManagedObject) -> Bool {
+      if object.reference.row != reference.row { return false }
+      if !outcome.rewritten.isEmpty, let newer = outcome.rewritten[reference] {
+        object.row = newer
+      } else {
+        object.take(retained: row.retained())
+      }
+      object.state = .loaded
+      return true
+    }
     rows.forEach { row, reference in
       // Those in between have no row here: it was not written, or is large, and is read when somebody asks for it.
       while next < count {
-        let object = Unmanaged.passUnretained(
-          next < updates.count ? updates[next] : insertions[next - updates.count])
+        let isShown =
+          next < updates.count
+          ? updates.lend(next) { show(row, reference, $0) }
+          : insertions.lend(next - updates.count) { show(row, reference, $0) }
         next += 1
-        let isShown = object._withUnsafeGuaranteedRef { object in
-          if object.reference.row != reference.row { return false }
-          if !outcome.rewritten.isEmpty, let newer = outcome.rewritten[reference] {
-            object.row = newer
-          } else {
-            object.take(retained: row.retained())
-          }
-          object.state = .loaded
-          return true
-        }
         if isShown { return }
       }
     }

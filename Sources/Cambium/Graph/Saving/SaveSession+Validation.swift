@@ -25,7 +25,8 @@ extension SaveSession {
     let saved = context.pendingObjects
     if saved.isEmpty { return }
     var errors = ValidationErrors()
-    validation = ValidationWatch()
+    let watch = ValidationWatch()
+    validation = watch
     context.link.isValidating.store(true, ordering: .relaxed)
     defer {
       context.link.isValidating.store(false, ordering: .relaxed)
@@ -34,15 +35,15 @@ extension SaveSession {
     func call(_ objects: [ManagedObject], _ kind: PendingKind, _ method: (ManagedObject) throws -> Void) {
       objects.lend { _, object in
         if object.pending != kind { return }
-        validation?.current = .passUnretained(object)
+        watch.current = object
         do { try method(object) } catch { errors.note(error, of: object) }
       }
-      validation?.current = nil
+      watch.current = nil
     }
     call(saved.deleted, .deleted) { try $0.validateForDelete() }
     call(saved.inserted, .inserted) { try $0.validateForInsert() }
     call(saved.updated, .updated) { try $0.validateForUpdate() }
-    if let foreign = validation?.foreign { throw Self.changedByValidation(foreign) }
+    if let foreign = watch.foreign { throw Self.changedByValidation(foreign) }
     guard context.isPending(saved), context.inserted.count == saved.inserted.count,
       context.deleted.count == saved.deleted.count
     else {
@@ -64,7 +65,7 @@ extension SaveSession {
 }
 
 /// What methods that validate change, while they are called.
-struct ValidationWatch {
+final class ValidationWatch {
   /// A change that such a method must not make.
   struct Change {
     let validated: String
@@ -72,14 +73,13 @@ struct ValidationWatch {
     let text: String
   }
 
-  /// The object that is asked, which the list that is asked keeps.
-  var current: Unmanaged<ManagedObject>?
+  /// The object that is asked.
+  fileprivate var current: ManagedObject?
   /// The first change that is not allowed.
   private(set) var foreign: Change?
 
   /// Notes that an object is changed: its relationships, or something else.
-  mutating func note(_ object: ManagedObject, isRelationship: Bool) {
-    let current = current?.takeUnretainedValue()
+  func note(_ object: ManagedObject, isRelationship: Bool) {
     if foreign != nil || object === current && !isRelationship { return }
     let text = object === current ? "relationships" : "another object"
     foreign = Change(validated: current?.entity.name ?? "an object", object: object, text: text)

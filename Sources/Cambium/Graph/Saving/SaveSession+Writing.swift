@@ -56,10 +56,7 @@ extension SaveSession {
     }
     // After what may have called the application, which may have asked for permanent identifiers.
     let writer = SaveWriter(context, batch)
-    try batch.insertions.lend { place, object in
-      try object.requirePermanentIdentifiers()
-      writer.prepare(object, at: place, object.pendingLinks())
-    }
+    try writer.prepare()
     if !deletedByOthers.isEmpty { throw CambiumError(mergeConflicts: deletedByOthers) }
     return PreparedBatch(batch: batch, store: store, history: history, writer: writer, updates: updates)
   }

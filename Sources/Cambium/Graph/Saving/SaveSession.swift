@@ -13,9 +13,9 @@ final class SaveSession {
   /// Tells this save from others.
   let number: UInt64
   /// While objects are told of the save, those that were told and have changed since; nil otherwise.
-  @exclusivity(unchecked) var changedWhileTold: [ManagedObject]?
+  var changedWhileTold: [ManagedObject]?
   /// While methods that validate are called, in which nobody saves; nil otherwise.
-  @exclusivity(unchecked) var validation: ValidationWatch?
+  var validation: ValidationWatch?
   /// The objects that were put into stores so far. Observers are told at the end, also if a later store fails.
   private var settled = SavedObjects()
   /// Whether observers are told even if there was nothing to save.
@@ -104,6 +104,9 @@ final class SaveSession {
   private func noteSettled(_ outcome: SaveOutcome) {
     // The delete rules have deleted these objects in the transaction, whatever was written of them before.
     let gone = Set(outcome.deletedByRules)
+    if !outcome.changedByRules.isEmpty || !gone.isEmpty {
+      settled.byRules.formUnion(ObjectIDNotification(updated: outcome.changedByRules, deleted: gone))
+    }
     // As a rule there is one store, and nothing is copied.
     func joined(_ known: [ManagedObject], _ new: [ManagedObject]) -> [ManagedObject] {
       let new = gone.isEmpty ? new : new.filter { !gone.contains($0.objectID) }
@@ -112,7 +115,6 @@ final class SaveSession {
     settled.deleted = joined(settled.deleted, outcome.batch.deletions)
     settled.inserted = joined(settled.inserted, outcome.batch.insertions)
     settled.updated = joined(settled.updated, outcome.batch.updates)
-    settled.byRules.formUnion(ObjectIDNotification(updated: outcome.changedByRules, deleted: gone))
   }
 
   /// Returns an error with a mention of the stores that were saved before it.

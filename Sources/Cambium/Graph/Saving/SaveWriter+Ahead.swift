@@ -89,7 +89,7 @@ private final class InsertionRun: @unchecked Sendable {
   /// Encodes the rows of objects that have a home in common, which is that of the first one.
   private(set) var encoder: RowEncoder?
   /// Objects keep their homes as long as a save writes.
-  private var home: Unmanaged<ObjectHome>?
+  private var home: ObjectHome?
   /// The keys of the properties of the home's entity.
   private var keys: OverlayKeys?
 
@@ -97,29 +97,30 @@ private final class InsertionRun: @unchecked Sendable {
     first = places.lowerBound
     rows.removeAll(keepingCapacity: true)
     encoder?.removeAll()
-    if let home = source.objects[first].heldHome, home.toOpaque() != self.home?.toOpaque() { try begin(home, t) }
+    if let home = source.objects[first].home, home !== self.home { try begin(home, t) }
     guard let encoder, let home, let keys else { return rows = places.map { _ in -1 } }
     for place in places {
-      let object = Unmanaged.passUnretained(source.objects[place])
-      let (itsHome, overlay) = object._withUnsafeGuaranteedRef { ($0.heldHome, $0.heldOverlay) }
-      // Rows with large values are made one by one: runs of them would fill the memory.
-      guard let overlay, itsHome?.toOpaque() == home.toOpaque(), source.isRowAlone(place),
-        encoder.byteCount < Self.mostBytes
-      else {
-        rows.append(-1)
-        continue
+      let isEncoded = try source.objects.lend(place) { (object) throws(EngineError) in
+        // Rows with large values are made one by one: runs of them would fill the memory.
+        guard object.withHome({ $0 === home }) == true, object.heldOverlay != nil, source.isRowAlone(place),
+          encoder.byteCount < Self.mostBytes
+        else { return false }
+        var nextTarget = source.firstTargets[place]
+        rows.append(encoder.count)
+        try object.withOverlay { (overlay) throws(EngineError) in
+          try keys.encode(overlay, encoder) { _ in
+            defer { nextTarget += 1 }
+            return source.targets[nextTarget]
+          }
+        }
+        return true
       }
-      var nextTarget = source.firstTargets[place]
-      rows.append(encoder.count)
-      try keys.encode(overlay, encoder) { _ in
-        defer { nextTarget += 1 }
-        return source.targets[nextTarget]
-      }
+      if !isEncoded { rows.append(-1) }
     }
   }
 
-  private func begin(_ home: Unmanaged<ObjectHome>, _ t: EntityTransaction) throws(EngineError) {
-    let info = home.takeUnretainedValue().info
+  private func begin(_ home: ObjectHome, _ t: EntityTransaction) throws(EngineError) {
+    let info = home.info
     encoder = try t.encoder(info.schema)
     keys = OverlayKeys(info)
     self.home = home

@@ -4,43 +4,45 @@ import CambiumEngine
 final class SaveWriter {
   let context: ManagedObjectContext
   let batch: SaveBatch
-  // Exclusive access is not checked at run time, since it would be asked for every value; nothing here calls code of
-  // the application's.
-  /// The references of the inserted objects, in their order: as they are, and the permanent ones, once those are
-  /// reserved.
-  @exclusivity(unchecked) private var present: [ObjectReference] = []
-  @exclusivity(unchecked) private(set) var permanent: [ObjectReference] = []
+  /// The references of the inserted objects, in their order: permanent ones, once those are reserved.
+  private(set) var permanent: [ObjectReference] = []
   /// The to-many relationships that are written of inserted objects, by the objects' places.
-  @exclusivity(unchecked) private(set) var links: [Int: PendingLinks] = [:]
+  private(set) var links: [Int: PendingLinks] = [:]
   /// What writes the rows of each entity, the last one first.
-  @exclusivity(unchecked) private var writers: [(entity: UInt32, rows: RowWriter)] = []
+  private var writers: [(entity: UInt32, rows: RowWriter)] = []
 
   /// Objects that others have changed, with their rows as they are now.
   private(set) var conflicts: [(object: ManagedObject, row: Row?)] = []
   /// What says more than the engine's error.
-  @exclusivity(unchecked) var refusal: CambiumError?
+  var refusal: CambiumError?
 
   init(_ context: ManagedObjectContext, _ batch: SaveBatch) {
     self.context = context
     self.batch = batch
-    present.reserveCapacity(batch.insertions.count)
   }
 
-  /// Takes in what is to be known of an object that is inserted: once, since to look at many objects takes longer than
-  /// to write them.
-  func prepare(_ object: ManagedObject, at place: Int, _ links: PendingLinks?) {
-    object.noteSavePlace(place)
-    present.append(object.reference)
-    if let links { self.links[place] = links }
+  /// Takes in what is to be known of the inserted objects: once, since to look at many objects takes longer than to
+  /// write them.
+  func prepare() throws {
+    var present: [ObjectReference] = []
+    present.reserveCapacity(batch.insertions.count)
+    try batch.insertions.lend { place, object in
+      try object.requirePermanentIdentifiers()
+      object.noteSavePlace(place)
+      present.append(object.reference)
+      if let links = object.pendingLinks() { self.links[place] = links }
+    }
+    permanent = present
   }
 
   /// Reserves the permanent references of the inserted objects, and answers them.
   func reserve(_ t: EntityTransaction) throws(EngineError) -> [ObjectReference] {
-    permanent = present
-    for place in permanent.indices where permanent[place].isTemporary {
-      permanent[place] = try t.reserveReference(entity: permanent[place].entity)
+    var references = permanent
+    for place in references.indices where references[place].isTemporary {
+      references[place] = try t.reserveReference(entity: references[place].entity)
     }
-    return permanent
+    permanent = references
+    return references
   }
 
   /// Finds what others have changed, and throws if that is anything. Conflicts are resolved outside of the transaction.
@@ -138,25 +140,20 @@ final class SaveWriter {
   func write(
     _ object: ManagedObject, _ links: PendingLinks?, isNew: Bool, _ row: RowWriter
   ) throws(EngineError) {
-    guard let held = object.heldOverlay else { return }
     let info = object.info
-    var failure: EngineError?
     // Nothing here changes the object.
-    held._withUnsafeGuaranteedRef { overlay in
-      do throws(EngineError) {
-        try overlay.forEachAttribute { (place, value) throws(EngineError) in
-          // All is null in a new row.
-          if isNew, value.isNull { return }
-          try row.set(attribute: info.attributeKeys[place], value)
-        }
-        if overlay.toOneChanges.isEmpty { return }
-        try overlay.toOneChanges.forEach { (place, id) throws(EngineError) in
-          guard let r = info.relationships[place].relationship, !r.isTransient else { return }
-          if let id { try row.set(toOne: r.key, try resolve(id)) } else { try row.set(toOne: r.key, nil) }
-        }
-      } catch { failure = error }
+    try object.withOverlay { (overlay) throws(EngineError) in
+      try overlay.forEachAttribute { (place, value) throws(EngineError) in
+        // All is null in a new row.
+        if isNew, value.isNull { return }
+        try row.set(attribute: info.attributeKeys[place], value)
+      }
+      if overlay.toOneChanges.isEmpty { return }
+      try overlay.toOneChanges.forEach { (place, id) throws(EngineError) in
+        guard let r = info.relationships[place].relationship, !r.isTransient else { return }
+        if let id { try row.set(toOne: r.key, try resolve(id)) } else { try row.set(toOne: r.key, nil) }
+      }
     }
-    if let failure { throw failure }
     guard let links else { return }
     for (r, ids) in links.lists {
       var references: [ObjectReference] = []
@@ -206,29 +203,19 @@ final class SaveWriter {
 
   /// What a relationship leads to, once the save is done.
   func resolve(_ id: ManagedObjectID) throws(EngineError) -> ObjectReference {
-    let reference = id.reference
     // Not as others look it up: an object that is let go of may run code of the application's, which must not come
     // here. Nothing of what follows changes the registry, which holds the object.
-    let object = context.registry.glance(id)
-    let overlay = object?._withUnsafeGuaranteedRef { $0.heldOverlay }
-    if let object, let overlay {
-      let place = object._withUnsafeGuaranteedRef { object in
-        object.pending == .inserted ? overlay._withUnsafeGuaranteedRef { $0.fields.pointee.savePlace } : -1
-      }
-      if batch.insertions.indices.contains(place), object.isSame(as: batch.insertions[place]) {
-        return permanent[place]
-      }
+    let inserted = context.registry.glance(id) { object -> ObjectReference? in
+      guard object.pending == .inserted, let place = object.withOverlay({ $0.fields.pointee.savePlace }),
+        batch.insertions.indices.contains(place), batch.insertions.lend(place, { $0 === object })
+      else { return nil }
+      return permanent[place]
     }
+    if let inserted { return inserted }
     guard !id.isTemporaryID else {
       refusal = batch.unsavedDestination(id)
       throw .misuse("a relationship leads to an object that is not saved")
     }
-    return reference
+    return id.reference
   }
-}
-
-extension Unmanaged where Instance: AnyObject {
-  /// Whether this is the object, without counting a reference to either.
-  @inline(__always)
-  fileprivate func isSame(as other: Instance) -> Bool { toOpaque() == Unmanaged.passUnretained(other).toOpaque() }
 }

@@ -3,7 +3,7 @@ import CambiumEngine
 /// Checks the values of one object against the rules of the model, and gathers what is wrong.
 struct ValueCheck {
   private enum Subject {
-    case object(Unmanaged<ManagedObject>)
+    case object(ManagedObject)
     case stored(entityName: String, ManagedObjectID)
   }
 
@@ -12,8 +12,7 @@ struct ValueCheck {
   /// What is wrong so far.
   var errors: [CambiumError] = []
 
-  /// - Parameter object: Has to live as long as the check.
-  init(_ object: ManagedObject) { subject = .object(.passUnretained(object)) }
+  init(_ object: ManagedObject) { subject = .object(object) }
 
   init(_ entityName: String, _ objectID: ManagedObjectID) { subject = .stored(entityName: entityName, objectID) }
 
@@ -29,7 +28,7 @@ struct ValueCheck {
   private func error(_ code: CambiumError.Code, _ key: String?, _ text: String) -> CambiumError {
     let (entityName, objectID) =
       switch subject {
-      case .object(let object): object._withUnsafeGuaranteedRef { ($0.entity.name, $0.objectID) }
+      case .object(let object): (object.entity.name, object.objectID)
       case .stored(let name, let id): (name, id)
       }
     return CambiumError(code, "\(entityName) \(objectID) \(text)", entityName: entityName, key: key, objectID: objectID)

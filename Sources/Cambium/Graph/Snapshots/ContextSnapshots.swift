@@ -7,18 +7,17 @@ import CambiumEngine
 final class ContextSnapshots {
   private var coordinator: PersistentStoreCoordinator
   /// The views by their stores. A store must stay open until its view is done.
-  @exclusivity(unchecked) private var views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)] = [:]
+  private var views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)] = [:]
   /// The view that was used last.
-  @exclusivity(unchecked) private var lastView: (space: StoreSpace, view: EntityView, closings: Int)?
+  private var lastView: (space: StoreSpace, view: EntityView, closings: Int)?
   /// The readers of relationships, which are kept because many objects follow the same relationship.
-  @exclusivity(unchecked) private var readers:
-    [(relationship: RelationshipInfo, view: EntityView, reader: RelationshipReader)] = []
+  private var readers: [(relationship: RelationshipInfo, view: EntityView, reader: RelationshipReader)] = []
   /// The query generation that the context reads.
   private(set) var generation = QueryGeneration()
   /// See ``ManagedObjectContext/stalenessInterval``.
   var stalenessInterval = -1.0
   /// Objects of which others' changes are a conflict though they have none here.
-  @exclusivity(unchecked) var watched: [ManagedObjectID: WatchedObject] = [:]
+  var watched: [ManagedObjectID: WatchedObject] = [:]
 
   init(_ coordinator: PersistentStoreCoordinator) { self.coordinator = coordinator }
 

@@ -10,7 +10,7 @@ final class ObjectMaking {
   /// So many are kept: as many entities are often inserted of in turn, and as few are found soon.
   private static let mostInsertables = 8
   /// New objects whose relationships are still to be set, while some are set that were made without a context.
-  @exclusivity(unchecked) var earlyInWaiting: [(ManagedObject, ManagedObject.EarlyValues)]?
+  var earlyInWaiting: [(ManagedObject, ManagedObject.EarlyValues)]?
 
   /// One of the entities that objects were inserted of lately.
   ///
@@ -35,5 +35,35 @@ final class ObjectMaking {
   func forget() {
     insertables = []
     lastBirth = nil
+  }
+}
+
+extension ManagedObjectContext {
+  /// Where objects of an entity are inserted, as it was when the coordinator had its stores the `version`th time.
+  final class Insertable {
+    let entity: EntityDescription
+    /// The entity's; see ``EntityDescription/init(twinFor:)``.
+    let twin: EntityDescription
+    let version: Int
+    let home: ObjectHome
+    /// The class of the objects; nil before one was inserted.
+    @exclusivity(unchecked) var objectClass: ManagedObject.Type?
+    /// The class that stands for the entity; nil before an initializer asked for it.
+    @exclusivity(unchecked) var birthClass: ManagedObject.Type?
+    /// The entity that the last object had before it was inserted, and whether its attributes are those of ``entity``.
+    @exclusivity(unchecked) private var lastEarly: (info: EntityInfo, isSame: Bool)?
+
+    /// - Parameter twin: That of the home.
+    init(_ entity: EntityDescription, _ home: ObjectHome, _ twin: EntityDescription, version: Int) {
+      (self.entity, self.home, self.twin, self.version) = (entity, home, twin, version)
+    }
+
+    /// Whether the values of a new object can stay where they are.
+    func hasAttributes(of info: EntityInfo) -> Bool {
+      if let lastEarly, lastEarly.info === info { return lastEarly.isSame }
+      let isSame = home.info.hasAttributes(of: info)
+      lastEarly = (info, isSame)
+      return isSame
+    }
   }
 }

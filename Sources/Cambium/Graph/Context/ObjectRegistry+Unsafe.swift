@@ -1,5 +1,4 @@
 import CambiumEngine
-import Synchronization
 
 /// The objects of a context, one for each identifier.
 ///
@@ -15,12 +14,12 @@ final class ObjectRegistry {
   @exclusivity(unchecked) private var limit = ObjectRegistry.least
 
   /// How many were left by the last ``sweepIfGrown()`` that did anything.
-  @exclusivity(unchecked) private var left = 0
+  private var left = 0
   /// What is let go of while objects end that a sweep has let go of. It ends behind them, and not within what they do
   /// at their end: a chain of objects, each of which looks at the next one then, would need memory of the stack for
   /// each.
-  @exclusivity(unchecked) private var leaving: [Unmanaged<ManagedObject>] = []
-  @exclusivity(unchecked) private var isSweeping = false
+  private var leaving: [Unmanaged<ManagedObject>] = []
+  private var isSweeping = false
   /// Whether it keeps what nobody else holds.
   @exclusivity(unchecked) var retainsAll = false
 
@@ -43,9 +42,11 @@ final class ObjectRegistry {
   /// The object of an identifier, which stays even if nobody else holds it: nothing of the application's is called.
   func peek(_ id: ManagedObjectID) -> ManagedObject? { known.object(id) }
 
-  /// The object of an identifier without counting a reference to it.
+  /// Looks at the object of an identifier without counting a reference to it.
+  ///
+  /// - Parameter body: Must not change the registry.
   @inline(__always)
-  func glance(_ id: ManagedObjectID) -> Unmanaged<ManagedObject>? { known.glance(id.space, id.reference) }
+  func glance<R>(_ id: ManagedObjectID, _ body: (ManagedObject) -> R?) -> R? { known.glance(id, body) }
 
   /// Finds an object by another identifier from now on. Looks for no others to let go of.
   func rename(_ object: ManagedObject, _ space: StoreSpace, from old: ObjectReference, to new: ObjectReference) {
@@ -147,26 +148,4 @@ final class ObjectRegistry {
     sweep()
     left = known.count
   }
-}
-
-/// How the objects of a context find it: one for all of them, so that it is the only weak reference.
-final class ContextLink: @unchecked Sendable {
-  // `@unchecked`: a weak reference is read and cleared atomically; it is set before anyone else has the link.
-  @exclusivity(unchecked) private(set) weak var context: ManagedObjectContext?
-  /// See ``ManagedObjectContext/observeObjects(_:)``.
-  @exclusivity(unchecked) var objectObserver: (any ObjectObserver)?
-  /// See ``ManagedObjectContext/face``. Objects ask for it at every change, and a weak reference would take longer.
-  @exclusivity(unchecked) var face: Unmanaged<AnyObject>?
-  /// Whether methods that validate are being called.
-  let isValidating = Atomic(false)
-  private let isCut = Atomic(false)
-
-  /// Whether there is a context. To ask for it by a weak reference takes longer.
-  var isThere: Bool { !isCut.load(ordering: .relaxed) }
-
-  /// To be called by the context at its end.
-  func cut() { isCut.store(true, ordering: .relaxed) }
-
-  /// To be called once, by the context when it is made.
-  func lead(to context: ManagedObjectContext) { self.context = context }
 }

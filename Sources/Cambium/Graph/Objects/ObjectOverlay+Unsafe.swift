@@ -83,10 +83,10 @@ struct OverlayFields {
 
   /// What few objects have.
   fileprivate final class Seldom {
-    @exclusivity(unchecked) var transients: [String: Any] = [:]
-    @exclusivity(unchecked) var fetchedValues: [String: [ManagedObjectID]] = [:]
-    @exclusivity(unchecked) var parentState: ParentState?
-    @exclusivity(unchecked) var earlyError: (any Error)?
+    var transients: [String: Any] = [:]
+    var fetchedValues: [String: [ManagedObjectID]] = [:]
+    var parentState: ParentState?
+    var earlyError: (any Error)?
   }
 
   fileprivate mutating func makeSeldom() -> Seldom {

@@ -140,19 +140,13 @@ struct ObjectTable: ~Copyable {
     slot(space, reference).flatMap { slots[$0] }
   }
 
-  /// The same, which the table holds until it is changed.
+  /// Looks at the object of an identifier, whether anybody else holds it or not.
+  ///
+  /// - Parameter body: Must not change the table.
   @inline(__always)
-  mutating func glance(_ space: StoreSpace, _ reference: ObjectReference) -> Unmanaged<ManagedObject>? {
-    guard let slot = slot(space, reference) else { return nil }
-    return slots[slot].map { .passUnretained($0) }
-  }
-
-  /// The object of an identifier, if anybody else holds it.
-  mutating func glanceAtHeld(_ space: StoreSpace, _ reference: ObjectReference) -> Unmanaged<ManagedObject>? {
-    guard let slot = slot(space, reference), slots[slot] != nil, !isKnownUniquelyReferenced(&slots[slot]) else {
-      return nil
-    }
-    return slots[slot].map { .passUnretained($0) }
+  mutating func glance<R>(_ id: ManagedObjectID, _ body: (ManagedObject) -> R?) -> R? {
+    guard let slot = slot(id.space, id.reference) else { return nil }
+    return slots[slot].flatMap { Unmanaged.passUnretained($0)._withUnsafeGuaranteedRef(body) }
   }
 
   /// The object of an identifier; or, if nobody else holds it, the object that is let go of, which the caller has to
