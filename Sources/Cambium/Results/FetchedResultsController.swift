@@ -371,18 +371,29 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
 extension FetchedResultsController: SaveObserver {
   func follows(_ context: ManagedObjectContext) -> Bool { context === managedObjectContext }
 
-  func didSave(_ saved: ObjectIDNotification, in context: ManagedObjectContext) {
-    if context === managedObjectContext { return noteOwn(saved) }
-    // What another context's save has changed by itself is in what it saved.
-    if saved.isEmpty { return }
-    waitingLock.locked { waiting.saved.formUnion(saved) }
-    // The thread that saves may not touch the objects of a context without a queue.
-    if managedObjectContext.concurrencyType == .confinement { return newsHandler?() ?? () }
-    managedObjectContext.perform { [weak self] in self?.processPendingChanges() }
-  }
-
-  func didPush(_ saved: ObjectIDNotification, in context: ManagedObjectContext) {
-    if context === managedObjectContext { noteOwn(saved) }
+  func hear(_ news: ContextNews, of context: ManagedObjectContext) {
+    let isOwn = context === managedObjectContext
+    switch news {
+    case .saved(let saved), .pushed(let saved):
+      if isOwn { return noteOwn(saved) }
+      // What another context's save has changed by itself is in what it saved. A child's is not in the stores yet.
+      guard case .saved = news, !saved.isEmpty else { return }
+      waitingLock.locked { waiting.saved.formUnion(saved) }
+      // The thread that saves may not touch the objects of a context without a queue.
+      if managedObjectContext.concurrencyType == .confinement { return newsHandler?() ?? () }
+      managedObjectContext.perform { [weak self] in self?.processPendingChanges() }
+    case .takenIn(let changes):
+      guard isOwn, !changes.isEmpty else { return }
+      waitingLock.locked { waiting.saved.formUnion(changes) }
+      processPendingChanges()
+    case .ended(let list):
+      guard isOwn, isFetched, request.includesPendingChanges else { return }
+      waitingLock.locked {
+        waiting.changed.formUnion(list.changes.lazy.map { $0.object })
+        waiting.refreshed.formUnion(list.refreshed)
+      }
+      processPendingChanges()
+    }
   }
 
   private func noteOwn(_ saved: ObjectIDNotification) {
@@ -391,21 +402,6 @@ extension FetchedResultsController: SaveObserver {
     waitingLock.locked {
       waiting.own.formUnion(saved)
       waiting.isOwnSave = true
-    }
-    processPendingChanges()
-  }
-
-  func didTakeIn(_ changes: ObjectIDNotification, in context: ManagedObjectContext) {
-    guard context === managedObjectContext, !changes.isEmpty else { return }
-    waitingLock.locked { waiting.saved.formUnion(changes) }
-    processPendingChanges()
-  }
-
-  func didChange(_ list: ChangeList, in context: ManagedObjectContext) {
-    guard context === managedObjectContext, isFetched, request.includesPendingChanges else { return }
-    waitingLock.locked {
-      waiting.changed.formUnion(list.changes.lazy.map { $0.object })
-      waiting.refreshed.formUnion(list.refreshed)
     }
     processPendingChanges()
   }

@@ -529,10 +529,7 @@ private final class Listener: SaveObserver, @unchecked Sendable {
   var events: [Int] = []
 
   func follows(_ context: ManagedObjectContext) -> Bool { context === followed }
-  func didSave(_ saved: ObjectIDNotification, in context: ManagedObjectContext) {}
-  func didTakeIn(_ changes: ObjectIDNotification, in context: ManagedObjectContext) {}
-  func didPush(_ saved: ObjectIDNotification, in context: ManagedObjectContext) {}
-  func didChange(_ list: ChangeList, in context: ManagedObjectContext) {
-    events.append(list.changes.count)
+  func hear(_ news: ContextNews, of context: ManagedObjectContext) {
+    if case .ended(let list) = news { events.append(list.changes.count) }
   }
 }

@@ -118,12 +118,9 @@ extension ManagedObjectContext {
     }
     updated.remove(object)
     deleted.remove(object)
-    unregister(object.objectID)
-    object.dropChanges()
-    object.isDeleted = true
-    object.detach()
+    drop(object)
     let joined = ObjectIDNotification(updated: [other.objectID], deleted: [object.objectID])
-    perform { self.persistentStoreCoordinator.saveObservers.tell(takenIn: joined, in: self) }
+    perform { self.persistentStoreCoordinator.saveObservers.tell(.takenIn(joined), of: self) }
   }
 
   /// The same of what objects were before the event.
@@ -200,20 +197,14 @@ extension ManagedObjectContext {
 extension ManagedObjectContext: SaveObserver {
   func follows(_ context: ManagedObjectContext) -> Bool { false }
 
-  func didSave(_ saved: ObjectIDNotification, in context: ManagedObjectContext) {
-    guard context !== self, parent == nil, concurrencyType != .confinement, automaticallyMergesChangesFromParent,
-      !saved.isEmpty,
+  func hear(_ news: ContextNews, of context: ManagedObjectContext) {
+    guard case .saved(let saved) = news, context !== self, parent == nil, concurrencyType != .confinement,
+      automaticallyMergesChangesFromParent, !saved.isEmpty,
       context.persistentStoreCoordinator === persistentStoreCoordinator
     else { return }
     let changes = ObjectIDNotification(updated: saved.updatedObjectIDs, deleted: saved.deletedObjectIDs)
     perform { [weak self] in self?.mergeChanges(fromContextDidSave: changes) }
   }
-
-  func didTakeIn(_ changes: ObjectIDNotification, in context: ManagedObjectContext) {}
-
-  func didPush(_ saved: ObjectIDNotification, in context: ManagedObjectContext) {}
-
-  func didChange(_ list: ChangeList, in context: ManagedObjectContext) {}
 }
 
 extension ManagedObject {

@@ -100,13 +100,13 @@ extension ManagedObjectContext {
       identifiers = changes
       parent.processEvent()
       // The parent's objects have other values.
-      parent.telling { parent.persistentStoreCoordinator.saveObservers.tell(takenIn: changes, in: parent) }
+      parent.telling { parent.persistentStoreCoordinator.saveObservers.tell(.takenIn(changes), of: parent) }
     }
     events.isNoting = true
     for object in saved.all { object.didSave() }
     tellDidSave(saved)
     identifiers.refreshedObjectIDs = takeChangedBySaving()
-    persistentStoreCoordinator.saveObservers.tell(pushed: identifiers, from: self)
+    persistentStoreCoordinator.saveObservers.tell(.pushed(identifiers), of: self)
   }
 
   private func settlePushed(_ saved: SavedObjects) {
@@ -232,9 +232,8 @@ extension ManagedObjectContext {
         return other.isPresent ? other : nil
       }
     }
-    for property in one.object.info.relationships where !property.isTransient {
-      guard let r = property.relationship else { continue }
-      let name = property.name
+    for r in one.object.info.storedRelationships {
+      let name = r.schema.name
       if !r.isToMany {
         let isChanged = one.object.toOneChanges.contains(r.place)
         let overwrites = mergePolicy.mergeType == .overwrite && one.changedElsewhere.contains(name)
@@ -257,8 +256,7 @@ extension ManagedObjectContext {
   /// before.
   private func pushDepartures(of object: ManagedObject, _ target: ManagedObject, _ parent: ManagedObjectContext) throws
   {
-    for property in object.info.relationships where !property.isTransient {
-      guard let r = property.relationship else { continue }
+    for r in object.info.storedRelationships {
       if !r.isToMany {
         guard object.toOneChanges.contains(r.place) else { continue }
         // What others have led it to since goes with it.
@@ -287,16 +285,16 @@ extension ManagedObjectContext {
 
   /// Puts ordered relationships into the child's order. What is in them follows from the other side by now.
   private func pushOrders(_ one: Pushed) throws {
-    for property in one.object.info.relationships where !property.isTransient {
-      guard let r = property.relationship, r.isOrdered, r.inverse?.isToMany == false,
-        let ids = one.object.toManyChanges[property.place]?.list
+    for r in one.object.info.storedRelationships {
+      guard r.isOrdered, r.inverse?.isToMany == false,
+        let ids = one.object.toManyChanges[r.place]?.list
       else { continue }
       let present = try one.target.currentToMany(r)
       let (known, wanted) = (Set(present), Set(ids))
       let ordered = ids.filter { known.contains($0) } + present.filter { !wanted.contains($0) }
       if ordered == present { continue }
       one.target.willChange()
-      one.target.toManyChanges[property.place] = ToManyChange(list: ordered)
+      one.target.toManyChanges[r.place] = ToManyChange(list: ordered)
       one.target.managedObjectContext?.noteChange(of: one.target)
     }
   }

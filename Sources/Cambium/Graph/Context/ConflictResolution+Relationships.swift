@@ -7,14 +7,14 @@ extension ManagedObject {
   /// derived from the other side are the other objects' changes, and stay.
   func takeBackChanges() throws {
     attributeChanges = [:]
-    for property in info.relationships where !property.isTransient {
-      guard let r = property.relationship, !r.isDerived else { continue }
+    for r in info.storedRelationships {
+      guard !r.isDerived else { continue }
       if !r.isToMany {
-        guard toOneChanges.contains(property.place) else { continue }
+        guard toOneChanges.contains(r.place) else { continue }
         try takeBack(toOne: r)
-      } else if toManyChanges[property.place] != nil {
+      } else if toManyChanges[r.place] != nil {
         try assignDestinations(try committedToMany(r), r)
-        toManyChanges[property.place] = nil
+        toManyChanges[r.place] = nil
       }
     }
   }
@@ -31,12 +31,11 @@ extension ManagedObject {
   /// Drops the changes of an object whose row others have deleted, and has nothing new lead to it.
   func withdrawChanges() throws {
     let context = try requireContext()
-    for property in info.relationships where !property.isTransient {
-      guard let r = property.relationship else { continue }
+    for r in info.storedRelationships {
       var ids: [ManagedObjectID] = []
       if !r.isToMany {
-        if let changed = toOneChanges[property.place], let id = changed { ids = [id] }
-      } else if let change = toManyChanges[property.place] {
+        if let changed = toOneChanges[r.place], let id = changed { ids = [id] }
+      } else if let change = toManyChanges[r.place] {
         ids = change.list ?? change.touched.filter { change.state(of: $0) == true }
       }
       for id in ids {

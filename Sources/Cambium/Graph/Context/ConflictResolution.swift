@@ -239,8 +239,7 @@ extension ManagedObject {
       }
       transients.merge(other.transients) { $1 }
     }
-    for property in info.relationships where !property.isTransient {
-      guard let r = property.relationship else { continue }
+    for r in info.storedRelationships {
       let ids = r.isToMany ? try other.currentToMany(r) : try other.currentToOne(r).map { [$0] } ?? []
       let destinations = ids.map { $0 == other.objectID ? self : context.object(with: $0) }
       // Both sides of what the other one had are undone before, so that none is left with an object that is dropped.
@@ -268,21 +267,20 @@ extension ManagedObjectContext {
   /// Makes what unsaved changes have led to an object without an inverse lead to another.
   fileprivate func redirect(_ old: ManagedObject, to new: ManagedObject) throws {
     for object in inserted.values + updated.values {
-      for property in object.info.relationships where !property.isTransient {
-        guard let r = property.relationship else { continue }
+      for r in object.info.storedRelationships {
         if r.isToMany {
-          guard object.toManyChanges[property.place] != nil else { continue }
+          guard object.toManyChanges[r.place] != nil else { continue }
           let ids = try object.currentToMany(r)
           guard let place = ids.firstIndex(of: old.objectID) else { continue }
           if r.isOrdered {
             var list = ids.filter { $0 != old.objectID && $0 != new.objectID }
             list.insert(new.objectID, at: min(place, list.count))
-            object.toManyChanges[property.place] = ToManyChange(list: list)
+            object.toManyChanges[r.place] = ToManyChange(list: list)
           } else {
             try object.recordRemove(old.objectID, r)
             if !ids.contains(new.objectID) { try object.recordAdd(new.objectID, r) }
           }
-        } else if let changed = object.toOneChanges[property.place], changed == old.objectID {
+        } else if let changed = object.toOneChanges[r.place], changed == old.objectID {
           try object.recordToOne(r, new.objectID)
         }
       }
@@ -290,7 +288,7 @@ extension ManagedObjectContext {
   }
 
   /// Takes a new object out of the context for good.
-  fileprivate func drop(_ object: ManagedObject) {
+  func drop(_ object: ManagedObject) {
     inserted.remove(object)
     unregister(object.objectID)
     object.dropChanges()

@@ -137,7 +137,7 @@ extension ManagedObjectContext {
       forgetErrors()
       for object in restored { object.awake(fromSnapshotEvents: .rollback) }
       events.refreshed.formUnion(restored)
-      persistentStoreCoordinator.saveObservers.tell(takenIn: ObjectIDNotification(updated: dropped), in: self)
+      persistentStoreCoordinator.saveObservers.tell(.takenIn(ObjectIDNotification(updated: dropped)), of: self)
       processEvent()
       if !gone.deletedObjectIDs.isEmpty { tellChildren(gone) }
     }

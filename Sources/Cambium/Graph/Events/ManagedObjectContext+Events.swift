@@ -49,7 +49,7 @@ extension ManagedObjectContext {
   /// Tells results of objects that have other identifiers. No event changed them.
   func tell(renamed objects: [ManagedObject]) {
     let list = ChangeList(objects.map { .init(object: $0, before: .unchanged, existsAfter: $0.isPresent) })
-    telling { self.persistentStoreCoordinator.saveObservers.tell(list, in: self) }
+    telling { self.persistentStoreCoordinator.saveObservers.tell(.ended(list), of: self) }
   }
 
   private func tell(_ list: ChangeList) {
@@ -58,7 +58,7 @@ extension ManagedObjectContext {
     events.told = list
     defer { events.told = outer }
     tell { ContextNotification(list, self) }
-    persistentStoreCoordinator.saveObservers.tell(list, in: self)
+    persistentStoreCoordinator.saveObservers.tell(.ended(list), of: self)
   }
 
   /// Ends the event, and those that the ones who are told begin, until there is none, or somebody does not stop.

@@ -39,12 +39,7 @@ struct ContextEnumeration<Result: ManagedObject> {
       // The block may have deleted the object, or reset the context.
       guard !object.isDeleted, object.isOfContext(context) else { return }
       if type(of: object) == objectClass { return try block(unsafeDowncast(object, to: Result.self)) }
-      guard let result = object as? Result else {
-        throw CambiumError(
-          .invalidArgument, "\(object.objectID) is a \(type(of: object)) and no \(Result.self)",
-          entityName: object.entity.name, objectID: object.objectID)
-      }
-      try block(result)
+      try block(try object.asResult(Result.self))
     }
     withExtendedLifetime(batch) {}
     try checkChanges()

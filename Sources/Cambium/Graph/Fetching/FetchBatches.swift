@@ -66,12 +66,7 @@ public final class FetchBatches<Result: ManagedObject> {
     var objects: [Result] = []
     objects.reserveCapacity(wanted.count)
     for object in try IdentifiedObjects(context: context).objects(with: wanted) {
-      guard let result = object as? Result else {
-        throw CambiumError(
-          .invalidArgument, "\(object.objectID) is a \(type(of: object)) and no \(Result.self)",
-          entityName: object.entity.name, objectID: object.objectID)
-      }
-      objects.append(result)
+      objects.append(try object.asResult(Result.self))
     }
     if recent.count >= Self.recentLimit { recent.removeFirst() }
     recent.append((number, objects))

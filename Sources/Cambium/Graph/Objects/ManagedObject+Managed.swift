@@ -98,6 +98,16 @@ extension ManagedObject {
     misread(key, "the elements \(found.dictionary)", type)
   }
 
+  /// The object as an object of a class that an application asks for.
+  func asResult<Result>(_ type: Result.Type) throws -> Result {
+    guard let result = self as? Result else {
+      throw CambiumError(
+        .invalidArgument, "\(objectID) is a \(Swift.type(of: self)) and no \(type)", entityName: entity.name,
+        objectID: objectID)
+    }
+    return result
+  }
+
   // MARK: Attributes
 
   /// The value of an attribute, as it is stored; nil for one that is transient, or that a transformer makes.

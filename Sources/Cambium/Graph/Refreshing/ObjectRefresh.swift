@@ -138,7 +138,7 @@ struct ObjectRefresh {
     context.events.refreshed.formUnion(concerned)
     // Results hear of the save before the event, because the event does not tell them of objects that others inserted.
     context.persistentStoreCoordinator.saveObservers.tell(
-      takenIn: ObjectIDNotification(updated: present, deleted: changes.deletedObjectIDs), in: context)
+      .takenIn(ObjectIDNotification(updated: present, deleted: changes.deletedObjectIDs)), of: context)
     context.events.isTakingIn = true
     context.processEvent()
     context.events.isTakingIn = false

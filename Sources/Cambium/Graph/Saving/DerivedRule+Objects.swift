@@ -18,4 +18,12 @@ extension DerivedRule {
     case .count, .sum: return .null
     }
   }
+
+  /// The error that the attribute cannot hold the value that is derived for an object.
+  func unfit(_ value: Value, of id: ManagedObjectID) -> CambiumError {
+    CambiumError(
+      .managedObjectValidation,
+      "the derived attribute '\(attribute.name)' is of type \(attribute.type.name), which cannot hold \(value)",
+      entityName: id.entityName, key: attribute.name, objectID: id)
+  }
 }

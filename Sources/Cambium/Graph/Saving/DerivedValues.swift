@@ -90,7 +90,9 @@ struct DerivedValues {
     var check = ValueCheck(info.name, ManagedObjectID(space: space, reference: row.reference))
     for rule in rules where info.isKind(of: rule.entity.id) {
       let value = try engine { () throws(EngineError) in try rule.storedValue(of: row, t) }
-      guard let coerced = rule.attribute.coerce(value) else { throw .refused(unfit(value, rule, row.reference)) }
+      guard let coerced = rule.attribute.coerce(value) else {
+        throw .refused(rule.unfit(value, of: ManagedObjectID(space: space, reference: row.reference)))
+      }
       if checks, let rules = rule.property.rules {
         check.value(coerced, rules, rule.property.readRules, path: rule.attribute.name)
       }
@@ -102,14 +104,6 @@ struct DerivedValues {
     if values.isEmpty { return false }
     try engine { () throws(EngineError) in try t.update(row.reference, values) }
     return true
-  }
-
-  private func unfit(_ value: Value, _ rule: DerivedRule, _ reference: ObjectReference) -> CambiumError {
-    let id = ManagedObjectID(space: space, reference: reference)
-    return CambiumError(
-      .managedObjectValidation,
-      "the derived attribute '\(rule.attribute.name)' is of type \(rule.attribute.type.name), which cannot hold \(value)",
-      entityName: id.entityName, key: rule.attribute.name, objectID: id)
   }
 }
 

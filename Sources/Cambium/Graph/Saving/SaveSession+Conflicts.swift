@@ -139,8 +139,7 @@ extension SaveSession {
   /// Has no unsaved change lead to an object that is gone, by relationships without an inverse.
   private func release(_ gone: ManagedObject) throws {
     for object in context.inserted.values + context.updated.values where object !== gone {
-      for property in object.info.relationships where !property.isTransient {
-        guard let r = property.relationship else { continue }
+      for r in object.info.storedRelationships {
         if r.isToMany {
           guard object.toManyChanges[r.place] != nil else { continue }
           if try object.contains(gone.objectID, r) { try object.recordRemove(gone.objectID, r) }

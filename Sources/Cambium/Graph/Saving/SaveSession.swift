@@ -87,10 +87,7 @@ final class SaveSession {
         try unlessGone {
           let value = try rule.ownValue(of: object)
           guard let coerced = rule.attribute.coerce(value) else {
-            throw CambiumError(
-              .managedObjectValidation,
-              "the derived attribute '\(rule.attribute.name)' is of type \(rule.attribute.type.name), which cannot hold \(value)",
-              entityName: object.entity.name, key: rule.attribute.name, objectID: object.objectID)
+            throw rule.unfit(value, of: object.objectID)
           }
           // A new object has null without a change.
           if coerced.isNull, object.state == .inserted, try object.currentValue(rule.attribute).isNull { return }
@@ -137,14 +134,14 @@ final class SaveSession {
     if context.persistentStoreCoordinator.saveObservers.isEmpty { return }
     var identifiers = settled.identifiers
     identifiers.refreshedObjectIDs = changedBySaving
-    context.persistentStoreCoordinator.saveObservers.tell(identifiers, from: context)
+    context.persistentStoreCoordinator.saveObservers.tell(.saved(identifiers), of: context)
   }
 
   /// Tells what a save has changed that was refused then, as methods that validate do.
   private func tellChangesBySaving() {
     let changed = context.takeChangedBySaving()
     if changed.isEmpty { return }
-    context.persistentStoreCoordinator.saveObservers.tell(takenIn: ObjectIDNotification(updated: changed), in: context)
+    context.persistentStoreCoordinator.saveObservers.tell(.takenIn(ObjectIDNotification(updated: changed)), of: context)
   }
 
   private func saveChanges() throws {

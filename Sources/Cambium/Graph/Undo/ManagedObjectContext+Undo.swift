@@ -152,9 +152,8 @@ extension ManagedObjectContext {
   /// Undoes an insertion. What leads to the object by now is let go of, whatever the delete rules are.
   private func takeOut(_ object: ManagedObject) throws {
     guard object.isPresent, object.managedObjectContext === self else { return }
-    for property in object.info.relationships where !property.isTransient {
-      guard let r = property.relationship else { continue }
-      for id in try object.objectIDs(forRelationshipNamed: property.name) where id != object.objectID {
+    for r in object.info.storedRelationships {
+      for id in try object.objectIDs(forRelationshipNamed: r.schema.name) where id != object.objectID {
         // What leads to an object that was never saved has unsaved changes, and is here.
         if object.state == .inserted, registered(id) == nil { continue }
         let destination = self.object(with: id)
@@ -169,8 +168,8 @@ extension ManagedObjectContext {
     if object.state != .inserted {
       // It was saved meanwhile. Its row says where it leads; so that the rules let go of nothing there when this is
       // saved, it has left.
-      for property in object.info.relationships where !property.isTransient {
-        guard let r = property.relationship, !r.isToMany, try object.currentToOne(r) != nil else { continue }
+      for r in object.info.storedRelationships {
+        guard !r.isToMany, try object.currentToOne(r) != nil else { continue }
         try object.recordToOne(r, nil)
       }
     }

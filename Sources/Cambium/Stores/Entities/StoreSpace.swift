@@ -202,6 +202,11 @@ final class EntityInfo: Sendable {
 
   deinit { directAttributes.deallocate() }
 
+  /// The relationships that are kept in the store.
+  var storedRelationships: some Sequence<RelationshipInfo> {
+    relationships.lazy.compactMap { $0.isTransient ? nil : $0.relationship }
+  }
+
   /// The derived attributes of the entity's own.
   var derivedRules: [DerivedRule] {
     let own = Set(schema.attributes.map { $0.name })
