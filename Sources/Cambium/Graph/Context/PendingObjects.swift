@@ -37,7 +37,9 @@ struct PendingObjects {
       isInOrder = false
       return
     }
-    if isInOrder, let last = values.last, last.changeOrder > object.changeOrder { isInOrder = false }
+    if isInOrder, !values.isEmpty, values.lend(values.count - 1, { $0.changeOrder }) > object.changeOrder {
+      isInOrder = false
+    }
     object.pending = kind
     object.pendingPlace = UInt32(truncatingIfNeeded: values.count)
     values.append(object)

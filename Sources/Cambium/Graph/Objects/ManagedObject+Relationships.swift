@@ -4,7 +4,7 @@ import CambiumKernel
 // Both sides of a relationship are kept in step in memory.
 extension ManagedObject {
   private func inverse(of r: RelationshipInfo, on other: ManagedObject) -> RelationshipInfo? {
-    r.inverse(in: other.info)
+    other.withHome { r.inverse(in: $0.info) }
   }
 
   private func object(_ id: ManagedObjectID?) throws -> ManagedObject? {
@@ -99,14 +99,17 @@ extension ManagedObject {
         "'\(name)' of '\(entity.name)' cannot lead to \(object.objectID), which is deleted; lead it elsewhere, or undo the deletion",
         entityName: entity.name, key: name, objectID: object.objectID)
     }
-    guard object.space === space else {
+    guard object.withHome({ $0.space === space }) == true else {
       throw CambiumError(
         .managedObjectExternalRelationship, "'\(name)' of '\(entity.name)' cannot lead to an object of another store",
         entityName: entity.name, key: name, objectID: object.objectID)
     }
-    guard object.info.entityID == r.destination || object.info.isKind(of: r.destination) else {
-      throw wrongDestination(object, r)
-    }
+    guard object.isDestination(of: r) else { throw wrongDestination(object, r) }
+  }
+
+  /// Whether a relationship leads to the entity of the object, or to one that it inherits from.
+  private func isDestination(of r: RelationshipInfo) -> Bool {
+    withHome { $0.info.entityID == r.destination || $0.info.isKind(of: r.destination) } == true
   }
 
   func wrongDestination(_ object: ManagedObject, _ r: RelationshipInfo) -> CambiumError {
@@ -282,7 +285,7 @@ extension ManagedObject {
       // Of another entity, it may have a property of the inverse's name all the same. A store that was opened anew is
       // the same one.
       guard object.isEarly || object.space === space || object.space.identifier == space.identifier,
-        object.info.entityID == r.destination || object.info.isKind(of: r.destination)
+        object.isDestination(of: r)
       else { return }
     }
     try removeDestination(object, r)
