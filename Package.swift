@@ -140,7 +140,7 @@ let package = Package(
       linkerSettings: [.unsafeFlags(heapFunctions, .when(platforms: [.linux]))]),
     // What `.ci/instructions` counts the instructions of.
     .executableTarget(
-      name: "CoreOperations", dependencies: ["Cambium", "CambiumKernel", "CambiumSystem"],
+      name: "CoreOperations", dependencies: ["Cambium", "CambiumKernel", "CambiumSwiftData", "CambiumSystem"],
       path: "Tests/CoreOperations"),
     .testTarget(
       name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting", "StoreWorker"]),

@@ -46,6 +46,23 @@ struct CoreOperations {
     ("change", 2_000, ObjectOperations.change),
     ("delete", 2_000, ObjectOperations.delete),
     ("append-to-list", 20, ObjectOperations.appendToList),
+    ("object-insert", 2_000, FaceOperations<ObjectFace>.insert),
+    ("object-relate", 2_000, FaceOperations<ObjectFace>.relate),
+    ("object-fetch", 2_000, FaceOperations<ObjectFace>.fetch),
+    ("object-read", 2_000, FaceOperations<ObjectFace>.read),
+    ("object-read-one", 2_000, FaceOperations<ObjectFace>.readOne),
+    ("object-to-one", 2_000, FaceOperations<ObjectFace>.toOne),
+    ("object-to-many", 2_000, FaceOperations<ObjectFace>.toMany),
+    ("object-change", 2_000, FaceOperations<ObjectFace>.change),
+    ("model-insert", 2_000, FaceOperations<ModelFace>.insert),
+    ("model-relate", 2_000, FaceOperations<ModelFace>.relate),
+    ("model-fetch", 2_000, FaceOperations<ModelFace>.fetch),
+    ("model-read", 2_000, FaceOperations<ModelFace>.read),
+    ("model-read-one", 2_000, FaceOperations<ModelFace>.readOne),
+    ("model-to-one", 2_000, FaceOperations<ModelFace>.toOne),
+    ("model-to-many", 2_000, FaceOperations<ModelFace>.toMany),
+    ("model-change", 2_000, FaceOperations<ModelFace>.change),
+    ("model-read-one-unobserved", 2_000, FaceOperations<ModelFace>.readOneUnobserved),
   ]
 }
 
