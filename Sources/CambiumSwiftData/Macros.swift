@@ -17,7 +17,7 @@
 @attached(
   member, conformances: Observable, PersistentModel, Sendable,
   names: named(_$backingData), named(persistentBackingData), named(schemaMetadata), named(init),
-  named(_$row), named(_$held), named(_$levels), named(_$join), named(_$attach), named(_$context),
+  named(_$row), named(_$held), named(_$levels), named(_$join), named(_$attach), named(_$context), named(_$make),
   named(_$observationRegistrar),
   named(_SwiftDataNoType)
 )
@@ -32,7 +32,7 @@ public macro Model() = #externalMacro(module: "CambiumMacros", type: "ModelMacro
 @attached(
   member, conformances: Observable, PersistentModel, Sendable,
   names: named(_$backingData), named(persistentBackingData), named(schemaMetadata), named(init),
-  named(_$row), named(_$held), named(_$levels), named(_$join), named(_$attach), named(_$context),
+  named(_$row), named(_$held), named(_$levels), named(_$join), named(_$attach), named(_$context), named(_$make),
   named(_$observationRegistrar),
   named(_SwiftDataNoType)
 )
@@ -86,5 +86,5 @@ public macro ModelActor() = #externalMacro(module: "CambiumMacros", type: "Model
 
 /// What ``Model()`` puts on each property that is stored. Nobody writes it.
 @attached(accessor, names: named(init), named(get), named(set))
-@attached(peer, names: prefixed(`_`))
+@attached(peer, names: prefixed(`_`), prefixed(`_$path_`))
 public macro _PersistedProperty() = #externalMacro(module: "CambiumMacros", type: "PersistedPropertyMacro")

@@ -14,7 +14,7 @@ extension ModelClass {
       \(isFinal ? "" : "required ")\(accessText)init(backingData: any CambiumSwiftData.BackingData<\(name)>) {
       \(unsetProperties)  _$backingData.take(backingData)
       }
-      \(final)\(accessText)var _$row: CambiumSwiftData.ModelRow { _$held.counted }
+      \(making)\(final)\(accessText)var _$row: CambiumSwiftData.ModelRow { _$held.counted }
       \(final)\(accessText)var _$held: CambiumSwiftData.HeldRow { _$backingData.held ?? _$join() }
       \(overridableAccessText)var _$levels: [CambiumSwiftData.ModelRow] { [_$backingData.row] }
       \(final)\(accessText)func _$join() -> CambiumSwiftData.HeldRow {
@@ -28,6 +28,23 @@ extension ModelClass {
       \(final)\(accessText)var _$observationRegistrar: CambiumSwiftData.ModelObservation {
         CambiumSwiftData.ModelObservation(_$row)
       }
+      """
+  }
+
+  /// What a context makes models with. In a class that others may inherit from, they would have to have such an
+  /// initializer as well.
+  private var making: String {
+    guard isFinal else { return "" }
+    return """
+      private init(_$row row: CambiumSwiftData.ModelRow, _ context: CambiumSwiftData.ModelContext?) {
+      \(unsetProperties)  _$backingData.take(row, context, self)
+      }
+      \(accessText)static func _$make(_ row: CambiumSwiftData.ModelRow, _ context: CambiumSwiftData.ModelContext?)
+        -> AnyObject?
+      {
+        \(name)(_$row: row, context)
+      }
+
       """
   }
 

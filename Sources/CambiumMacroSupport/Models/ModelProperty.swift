@@ -27,10 +27,15 @@ struct ModelProperty: Equatable {
   var escaped: String { "`\(name)`" }
 
   /// The name of the stored property that tells the compiler whether an initializer has set this one.
-  var marker: String {
+  var marker: String { prefixed("_") }
+
+  /// The name of the static property that has the key path.
+  var path: String { prefixed("_$path_") }
+
+  private func prefixed(_ prefix: String) -> String {
     var reader = SourceReader(name)
     let isPlain = reader.name() != nil && reader.isAtEnd
-    return isPlain ? "_\(name)" : "`_\(name)`"
+    return isPlain ? "\(prefix)\(name)" : "`\(prefix)\(name)`"
   }
 
   /// The brackets of an attribute with all that is in them.

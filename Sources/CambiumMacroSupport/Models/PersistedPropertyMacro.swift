@@ -4,6 +4,7 @@ enum PersistedPropertyMacro {
   static func accessors(_ request: CompilerMessage.AttachedMacro) throws(Refusal) -> String {
     let property = try property(request)
     let name = property.escaped
+    let path = keepsPath(request) ? "Self.\(property.path).keyPath" : "\\.\(name)"
     let key = "[\(property.isTransformable ? "transformable" : "model"): \(ManagedMacro.literal(property.name))]"
     return """
       @storageRestrictions(accesses: _$backingData, initializes: \(property.marker))
@@ -13,17 +14,36 @@ enum PersistedPropertyMacro {
       }
       get {
         let row = _$held
-        row.access(self, keyPath: \\.\(name))
+        row.access(self, keyPath: \(path))
         return row.with { $0\(key) }
       }
-      set { _$held.withMutation(of: self, keyPath: \\.\(name)) { $0\(key) = newValue } }
+      set { _$held.withMutation(of: self, keyPath: \(path)) { $0\(key) = newValue } }
       """
   }
 
   static func peers(_ request: CompilerMessage.AttachedMacro) throws(Refusal) -> String {
     let property = try property(request)
-    return "private var \(property.marker): _SwiftDataNoType\(property.isOptional ? "?" : "")"
+    let marker =
+      "private var \(property.marker): _SwiftDataNoType\(property.isOptional ? "?" : "")"
       + (property.value == nil ? "" : " = _SwiftDataNoType()")
+    guard keepsPath(request), let model = modelName(request) else { return marker }
+    return marker + "\n"
+      + "private static let \(property.path) = CambiumSwiftData.ModelPath(\\\(model).\(property.escaped))"
+  }
+
+  /// Whether the class can have a key path as a static property: types within generic ones cannot, and an extension
+  /// does not tell whether its type is generic.
+  private static func keepsPath(_ request: CompilerMessage.AttachedMacro) -> Bool {
+    guard let around = request.lexicalContext, !around.isEmpty else { return false }
+    return around.allSatisfy { context in
+      guard let type = try? TypeDeclaration(context.source) else { return false }
+      return ["class", "struct", "enum", "actor"].contains(type.introducer.text) && !type.isGeneric
+    }
+  }
+
+  /// The name of the class, as it is written.
+  private static func modelName(_ request: CompilerMessage.AttachedMacro) -> String? {
+    request.lexicalContext?.first.flatMap { try? TypeDeclaration($0.source) }?.name.text
   }
 
   private static func property(_ request: CompilerMessage.AttachedMacro) throws(Refusal) -> ModelProperty {

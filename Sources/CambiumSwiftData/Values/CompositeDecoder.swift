@@ -6,7 +6,7 @@ enum CompositeDecoder {
   /// The structure. An element that is missing or null where the field is not optional gives a value without meaning,
   /// as a store of an earlier version may have it.
   static func value<T: Decodable>(_ type: T.Type, _ elements: CompositeElements, _ shape: CompositeShape) throws -> T {
-    try type.init(from: Giver(elements, shape))
+    try type.init(from: FieldReader(elements, shape))
   }
 }
 
@@ -14,13 +14,15 @@ private let otherwise = SwiftDataError(
   .modelValidationFailure,
   "a structure that is stored field by field codes itself in another way; use @Attribute(.codable)")
 
-private final class Giver: Decoder {
-  let elements: CompositeElements
-  let shape: CompositeShape
-  private(set) lazy var values = elements.engineValue
+/// What a structure reads its fields from.
+@usableFromInline
+final class FieldReader: Decoder {
+  fileprivate let elements: CompositeElements
+  fileprivate let shape: CompositeShape
+  fileprivate private(set) lazy var values = elements.engineValue
 
   /// A text, mostly without a cast.
-  func string(_ name: String) throws -> String? {
+  fileprivate func string(_ name: String) throws -> String? {
     guard let place = shape.names.firstIndex(of: name) else { throw otherwise }
     if shape.fields[place].type == String.self {
       if let text = elements.string(name) { return text }
@@ -31,14 +33,14 @@ private final class Giver: Decoder {
 
   /// A number, mostly without a cast.
   @inline(__always)
-  func number<A: ModelAttribute>(_ name: String, _ type: A.Type) throws -> A? {
+  fileprivate func number<A: ModelAttribute>(_ name: String, _ type: A.Type) throws -> A? {
     guard let place = shape.names.firstIndex(of: name) else { throw otherwise }
     if shape.fields[place].type == type, let number = values[name].flatMap({ A(attributeValue: $0) }) { return number }
     return try value(name, as: type)
   }
 
   /// A field; nil if it has no value.
-  func value<T>(_ name: String, as type: T.Type) throws -> T? {
+  fileprivate func value<T>(_ name: String, as type: T.Type) throws -> T? {
     guard let field = shape[name] else { throw otherwise }
     guard let value = values[field.name], !value.isNull else { return nil }
     guard let plain = field.type as? any Decodable.Type,
@@ -47,21 +49,25 @@ private final class Giver: Decoder {
     return result
   }
 
-  init(_ elements: CompositeElements, _ shape: CompositeShape) { (self.elements, self.shape) = (elements, shape) }
+  init(_ elements: consuming CompositeElements, _ shape: CompositeShape) {
+    self.elements = elements
+    self.shape = shape
+  }
 
-  var codingPath: [any CodingKey] { [] }
-  var userInfo: [CodingUserInfoKey: Any] { [:] }
+  @usableFromInline var codingPath: [any CodingKey] { [] }
+  @usableFromInline var userInfo: [CodingUserInfoKey: Any] { [:] }
 
+  @usableFromInline
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     KeyedDecodingContainer(Keyed<Key>(giver: self))
   }
 
-  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw otherwise }
-  func singleValueContainer() throws -> any SingleValueDecodingContainer { throw otherwise }
+  @usableFromInline func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw otherwise }
+  @usableFromInline func singleValueContainer() throws -> any SingleValueDecodingContainer { throw otherwise }
 }
 
 private struct Keyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  let giver: Giver
+  let giver: FieldReader
   var codingPath: [any CodingKey] { [] }
   var allKeys: [Key] { giver.shape.fields.compactMap { Key(stringValue: $0.name) } }
 

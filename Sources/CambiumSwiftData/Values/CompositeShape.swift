@@ -2,8 +2,8 @@ import Cambium
 import CambiumEngine
 @_spi(Reflection) import Swift
 
-/// The fields of a structure that is stored as a composite.
-struct CompositeShape: Sendable {
+/// The fields of a structure that is stored as a composite. A class, because each value that is read holds it.
+final class CompositeShape: Sendable {
   /// A field.
   struct Field: @unchecked Sendable {
     // `@unchecked`: a key path to a stored property captures nothing.

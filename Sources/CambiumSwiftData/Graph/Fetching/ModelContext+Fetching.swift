@@ -8,25 +8,24 @@ extension ModelContext {
   ///   part; ``SwiftDataError/unknownSchema`` for a class that the container lacks; what reading the store throws.
   public func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [T] {
     let rows = try rows(descriptor)
-    var models: [T] = []
-    models.reserveCapacity(rows.count)
     let modelClass = ModelClass.of(T.self)
     if stores.schema.classes.contains(where: { $0.superclass === modelClass }) {
-      for row in rows { models.append(try model(of: row, as: T.self)) }
-      return models
+      return try rows.map { try model(of: $0, as: T.self) }
     }
     // All rows are of the one class.
     let maker = maker(of: modelClass)
-    try maker.makeSeveral {
-      for row in rows {
-        if row.owner == nil {
-          models.append(unsafeDowncast(maker.makeHere(row, self), to: T.self))
-        } else {
-          models.append(try model(of: row, as: T.self))
+    // To append would look up the type of the array for each model.
+    return try [T](unsafeUninitializedCapacity: rows.count) { models, count in
+      try maker.makeSeveral {
+        for row in rows {
+          let model =
+            row.owner == nil
+            ? unsafeDowncast(maker.makeHere(row, self), to: T.self) : try model(of: row, as: T.self)
+          models.initializeElement(at: count, to: model)
+          count += 1
         }
       }
     }
-    return models
   }
 
   /// The models that a descriptor describes, whose rows are read in batches as they are asked for. Models that are

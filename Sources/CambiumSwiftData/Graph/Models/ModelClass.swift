@@ -16,6 +16,8 @@ public final class ModelClass: @unchecked Sendable {
   /// All properties, those of the superclass first.
   let properties: [ModelProperty]
   let byName: [String: ModelProperty]
+  /// The properties whose values are structures that are stored field by field. Few, so that they are found one by one.
+  private let composites: [ModelProperty]
   /// Whether an initializer gives values before its body runs, or each class has storage of its own; see
   /// ``ModelMaking``.
   let beginsWithValues: Bool
@@ -71,6 +73,7 @@ public final class ModelClass: @unchecked Sendable {
     }
     self.properties = properties
     self.constraints = constraints
+    composites = properties.filter { $0.shape != nil }
     self.originalName = originalName
     self.byKeyPath = byKeyPath
     beginsWithValues = superclass != nil || properties.contains { $0.metadata.makeDefault != nil }
@@ -79,6 +82,12 @@ public final class ModelClass: @unchecked Sendable {
     // A subclass without `@Model` has the rows of its superclass.
     attacher = { model, context in (model as? M)?._$attach(context) }
     shower = { row, model in (model as? M)?.persistentBackingData = ModelBackingData<M>(row: row) }
+  }
+
+  /// The fields of a property whose values are structures of a type, or optional ones, and are stored field by field.
+  func shape(_ name: String, of type: Any.Type) -> CompositeShape? {
+    for property in composites where property.name == name { return property.plainType == type ? property.shape : nil }
+    return nil
   }
 
   /// The properties that the class itself declares.

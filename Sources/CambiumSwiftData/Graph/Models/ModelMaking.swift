@@ -47,8 +47,8 @@ final class ModelMaker {
 
   /// Makes the model of a row.
   func make(_ row: ModelRow, _ context: ModelContext?) -> AnyObject {
-    guard modelClass.beginsWithValues else { return makeHere(row, context) }
-    return ModelMaking.$current.withValue(making) { makeHere(row, context) }
+    guard modelClass.beginsWithValues else { return makePlainly(row, context) }
+    return ModelMaking.$current.withValue(making) { makeWithValues(row, context) }
   }
 
   /// Runs a block that makes models by ``makeHere(_:_:)``. Setting the task-local value takes longer than making a
@@ -56,11 +56,23 @@ final class ModelMaker {
   ///
   /// - Parameter block: Must not call code of the application.
   func makeSeveral<R>(_ block: () throws -> R) rethrows -> R {
-    try ModelMaking.$current.withValue(making) { try block() }
+    guard modelClass.beginsWithValues else { return try block() }
+    return try ModelMaking.$current.withValue(making) { try block() }
   }
 
   /// Makes the model of a row, within ``makeSeveral(_:)``.
   func makeHere(_ row: ModelRow, _ context: ModelContext?) -> AnyObject {
+    modelClass.beginsWithValues ? makeWithValues(row, context) : makePlainly(row, context)
+  }
+
+  /// Makes a model whose initializer gives no values.
+  private func makePlainly(_ row: ModelRow, _ context: ModelContext?) -> AnyObject {
+    row.modelClass = modelClass
+    return initialize(row, context)
+  }
+
+  /// Makes a model whose initializer gives values that are to be passed over.
+  private func makeWithValues(_ row: ModelRow, _ context: ModelContext?) -> AnyObject {
     row.modelClass = modelClass
     row.isBeingMade = true
     let outer = making.made
@@ -87,6 +99,7 @@ final class MakingBackingData<Model: PersistentModel>: BackingData {
     let own = MakingBackingData()
     let backing: any BackingData<Model> = own
     return { row, context in
+      if let model = Model._$make(row, context) { return model }
       let outer = own.current
       own.current = row
       defer { own.current = outer }

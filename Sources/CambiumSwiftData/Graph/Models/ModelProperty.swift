@@ -15,6 +15,8 @@ final class ModelProperty: @unchecked Sendable {
   /// How the property is stored.
   let kind: Kind
   private let valueCoding: AnyObject?
+  /// The fields of a structure that is stored field by field.
+  let shape: CompositeShape?
 
   /// How a property is stored.
   enum Kind {
@@ -38,6 +40,7 @@ final class ModelProperty: @unchecked Sendable {
     } else {
       kind = .attribute(ValueKinds.kind(of: plainType, options: metadata.attribute?.options ?? []))
     }
+    if case .attribute(.composite(let fields)) = kind { shape = fields } else { shape = nil }
     if case .attribute = kind, let codable = type as? any Codable.Type {
       valueCoding = ValueCodings.coding(forAny: codable, options: metadata.attribute?.options ?? [])
     } else {

@@ -23,14 +23,33 @@ extension ModelRow {
     set { if mayBeSet(name) { self[managed: name] = newValue } }
   }
 
-  /// An attribute of a type of the application: an enumeration, a structure, an array of values, or an optional one.
-  @_disfavoredOverload
-  public subscript<T: Codable>(model name: String) -> T {
+  /// An attribute of a type of the application: an enumeration, a structure, an array of values.
+  ///
+  /// - Parameter last: Not used. Because it is there, the compiler prefers the subscript for optional values to this.
+  @_disfavoredOverload @inlinable
+  public subscript<T: Codable>(model name: String, _ last: Void = ()) -> T {
     get {
       if isProbed { return probedValue(name) }
-      return coding(name, as: T.self).read(self, name)
+      // Where the compiler knows the type, no type is looked up.
+      if case .reader(let fields) = fields(name, of: T.self), let value = try? T(from: fields) { return value }
+      return codedValue(name)
     }
-    set { if mayBeSet(name) { coding(name, as: T.self).write(newValue, self, name) } }
+    set { if mayBeSet(name) { setCodedValue(newValue, name) } }
+  }
+
+  /// An attribute of a type of the application, or nothing.
+  @_disfavoredOverload @inlinable
+  public subscript<T: Codable>(model name: String) -> T? {
+    get {
+      if isProbed { return probedValue(name) }
+      switch fields(name, of: T.self) {
+      case .reader(let fields): if let value = try? T(from: fields) { return value }
+      case .nothing: return nil
+      case .otherwise: break
+      }
+      return codedValue(name)
+    }
+    set { if mayBeSet(name) { setCodedValue(newValue, name) } }
   }
 
   /// A to-one relationship that has a destination.
@@ -171,6 +190,35 @@ extension ModelRow {
     probe?.note(name)
     return PathProbe.model(type, probe)
   }
+
+  /// What a structure that is stored field by field is put together from.
+  @usableFromInline
+  enum Fields {
+    case reader(FieldReader)
+    /// The attribute has no value.
+    case nothing
+    /// The attribute is to be read in the general way.
+    case otherwise
+  }
+
+  @usableFromInline
+  func fields(_ name: String, of type: Any.Type) -> Fields {
+    guard let shape = modelClass?.shape(name, of: type) else { return .otherwise }
+    do {
+      guard let found = try elements(forKey: name) else { return .nothing }
+      return .reader(FieldReader(found, shape))
+    } catch {
+      // The general way meets the same error, and notes it.
+      return .otherwise
+    }
+  }
+
+  /// An attribute of a type of the application, in the general way.
+  @usableFromInline
+  func codedValue<T: Codable>(_ name: String) -> T { coding(name, as: T.self).read(self, name) }
+
+  @usableFromInline
+  func setCodedValue<T: Codable>(_ value: T, _ name: String) { coding(name, as: T.self).write(value, self, name) }
 
   /// How values of a property are stored.
   private func coding<T: Codable>(_ name: String, as type: T.Type) -> ValueCoding<T> {

@@ -9,7 +9,12 @@ public final class ModelRow: ManagedObject {
   /// it is set.
   @exclusivity(unchecked) @usableFromInline var owner: UnsafeMutableRawPointer?
   /// What the model's class says of itself. Nil before there was a model.
-  @exclusivity(unchecked) var modelClass: ModelClass?
+  var modelClass: ModelClass? {
+    get { heldClass?.takeUnretainedValue() }
+    set { heldClass = newValue.map { .passUnretained($0) } }
+  }
+  /// Not counted, because the process keeps what classes say of themselves.
+  @exclusivity(unchecked) private var heldClass: Unmanaged<ModelClass>?
   /// Has the registrar of the model, once a property was read; see ``ModelObservation``. Kept by this.
   @exclusivity(unchecked) @usableFromInline private(set) var observed: Unmanaged<ObservedRow>?
   /// Whether the model is being made, so that the initial values of its properties are to be passed over.

@@ -10,7 +10,7 @@ public struct ModelStorage<Model: PersistentModel>: ~Copyable {
   /// The model; nil as long as its row does not lead back to it.
   @usableFromInline var owner: UnsafeMutableRawPointer?
   /// The context, which the model keeps alive.
-  public private(set) var context: ModelContext?
+  @usableFromInline var keptContext: ModelContext?
 
   /// The storage that a model begins with.
   @inlinable public init() {}
@@ -18,7 +18,7 @@ public struct ModelStorage<Model: PersistentModel>: ~Copyable {
   /// Storage with the row of another one.
   public init(_ other: any BackingData<Model>) {
     kept = .passRetained(other.row)
-    context = other.row.modelContext
+    keptContext = other.row.modelContext
   }
 
   deinit {
@@ -57,10 +57,24 @@ public struct ModelStorage<Model: PersistentModel>: ~Copyable {
   /// The row, if it leads back to the model.
   @inlinable public var held: HeldRow? { owner == nil ? nil : kept.map { HeldRow($0) } }
 
+  /// The context.
+  @inlinable public var context: ModelContext? { keptContext }
+
   /// Takes the row of another storage.
   public mutating func take(_ other: any BackingData<Model>) { keep(other.row) }
 
-  private mutating func keep(_ row: ModelRow) {
+  /// Takes the row that a context makes a model for, of a class that nobody inherits from.
+  @inlinable
+  public mutating func take(_ row: ModelRow, _ context: ModelContext?, _ model: AnyObject) {
+    if kept == nil { kept = .passRetained(row) } else { keep(row) }
+    let pointer = Unmanaged.passUnretained(model).toOpaque()
+    owner = pointer
+    row.owner = pointer
+    keptContext = context
+  }
+
+  @usableFromInline
+  mutating func keep(_ row: ModelRow) {
     let new = Unmanaged.passUnretained(row)
     if kept?.toOpaque() == new.toOpaque() { return }
     kept?.release()
@@ -85,7 +99,7 @@ public struct ModelStorage<Model: PersistentModel>: ~Copyable {
   }
 
   /// Makes the model one of a context.
-  public mutating func attach(_ context: ModelContext?) { self.context = context }
+  public mutating func attach(_ context: ModelContext?) { keptContext = context }
 }
 
 /// The row of a model, looked at without counting references, because the model keeps the row. For the expansion of

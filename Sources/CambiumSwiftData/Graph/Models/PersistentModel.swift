@@ -25,6 +25,14 @@ public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, 
   func _$attach(_ context: ModelContext?)
   /// The context that the model was last made one of. For the expansion of ``Model()``.
   var _$context: ModelContext? { get }
+  /// Makes the model of a row, faster than ``init(backingData:)``. Nil if the class has no such way. For the expansion
+  /// of ``Model()``.
+  static func _$make(_ row: ModelRow, _ context: ModelContext?) -> AnyObject?
+}
+
+extension PersistentModel {
+  /// A class that others may inherit from has ``init(backingData:)`` alone.
+  public static func _$make(_ row: ModelRow, _ context: ModelContext?) -> AnyObject? { nil }
 }
 
 extension PersistentModel {
