@@ -36,7 +36,9 @@ extension ModelClass {
   private var making: String {
     guard isFinal else { return "" }
     return """
-      private init(_$row row: CambiumSwiftData.ModelRow, _ context: CambiumSwiftData.ModelContext?) {
+      private init(
+        _$row row: borrowing CambiumSwiftData.ModelRow, _ context: borrowing CambiumSwiftData.ModelContext?
+      ) {
       \(unsetProperties)  _$backingData.take(row, context, self)
       }
       \(accessText)static func _$make(_ row: CambiumSwiftData.ModelRow, _ context: CambiumSwiftData.ModelContext?)

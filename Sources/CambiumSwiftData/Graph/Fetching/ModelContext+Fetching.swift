@@ -18,9 +18,7 @@ extension ModelContext {
     return try [T](unsafeUninitializedCapacity: rows.count) { models, count in
       try maker.makeSeveral {
         for row in rows {
-          let model =
-            row.owner == nil
-            ? unsafeDowncast(maker.makeHere(row, self), to: T.self) : try model(of: row, as: T.self)
+          let model = try row.owner == nil ? maker.makeHere(row, self, as: T.self) : model(of: row, as: T.self)
           models.initializeElement(at: count, to: model)
           count += 1
         }

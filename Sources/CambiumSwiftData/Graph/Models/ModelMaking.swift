@@ -51,7 +51,7 @@ final class ModelMaker {
     return ModelMaking.$current.withValue(making) { makeWithValues(row, context) }
   }
 
-  /// Runs a block that makes models by ``makeHere(_:_:)``. Setting the task-local value takes longer than making a
+  /// Runs a block that makes models by ``makeHere(_:_:as:)``. Setting the task-local value takes longer than making a
   /// model.
   ///
   /// - Parameter block: Must not call code of the application.
@@ -61,8 +61,14 @@ final class ModelMaker {
   }
 
   /// Makes the model of a row, within ``makeSeveral(_:)``.
-  func makeHere(_ row: ModelRow, _ context: ModelContext?) -> AnyObject {
-    modelClass.beginsWithValues ? makeWithValues(row, context) : makePlainly(row, context)
+  ///
+  /// - Parameter type: The class.
+  @inline(__always)
+  func makeHere<M: PersistentModel>(_ row: ModelRow, _ context: ModelContext?, as type: M.Type) -> M {
+    if modelClass.beginsWithValues { return unsafeDowncast(makeWithValues(row, context), to: M.self) }
+    row.modelClass = modelClass
+    // Not by the closure, which would be counted.
+    return unsafeDowncast(M._$make(row, context) ?? initialize(row, context), to: M.self)
   }
 
   /// Makes a model whose initializer gives no values.
