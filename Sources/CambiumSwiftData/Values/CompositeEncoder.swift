@@ -4,44 +4,70 @@ import CambiumEngine
 enum CompositeEncoder {
   /// The elements: one for each field, null for a field that is nil.
   static func elements(of value: any Encodable, _ shape: CompositeShape) throws -> CompositeValue {
-    let sink = Sink(shape)
-    try value.encode(to: Taker(sink: sink))
-    return CompositeValue(names: shape.names, values: sink.values)
+    let writer = FieldWriter(shape)
+    try value.encode(to: writer)
+    return writer.elements
+  }
+}
+
+/// What a structure writes its fields into.
+@usableFromInline
+final class FieldWriter: Encoder {
+  private let shape: CompositeShape
+  /// Those of the first fields; the rest are null.
+  @exclusivity(unchecked) private var values: [Value] = []
+
+  init(_ shape: CompositeShape) { self.shape = shape }
+
+  /// The elements: one for each field, null for a field that is nil.
+  var elements: CompositeValue {
+    var values = values
+    while values.count < shape.fields.count { values.append(.null) }
+    return CompositeValue(names: shape.names, values: values)
   }
 
-  fileprivate final class Sink {
-    let shape: CompositeShape
-    var values: [Value]
-
-    init(_ shape: CompositeShape) {
-      self.shape = shape
-      values = Array(repeating: .null, count: shape.fields.count)
-    }
-
-    private func place(of name: String) throws -> Int {
-      if let place = shape.place(of: name) { return place }
-      throw SwiftDataError(
-        .modelValidationFailure, "\(shape.typeName) codes a key '\(name)' that is none of its stored properties")
-    }
-
-    func take<A: ModelAttribute>(direct value: A, _ name: String) throws {
-      let place = try place(of: name)
-      guard shape.isDirect(place, A.self) else { return try take(value, name) }
-      values[place] = value.attributeValue
-    }
-
-    func take(_ value: any Encodable, _ name: String) throws {
-      let place = try place(of: name)
-      var plain: any Encodable = value
-      if let optional = value as? any OptionalType {
-        guard let wrapped = optional.wrappedValue as? any Encodable else { return }
-        plain = wrapped
-      }
-      let field = shape.fields[place]
-      if case .coded = field.kind {} else if type(of: plain) != field.type { throw otherwise }
-      values[place] = try ValueCoder.encode(plain, as: field.kind)
-    }
+  private func set(_ value: Value, at place: Int) {
+    if place < values.count { return values[place] = value }
+    if values.isEmpty { values.reserveCapacity(shape.fields.count) }
+    // Fields are mostly written in their order.
+    while values.count < place { values.append(.null) }
+    values.append(value)
   }
+
+  private func place(of name: String) throws -> Int {
+    if let place = shape.place(of: name) { return place }
+    throw SwiftDataError(
+      .modelValidationFailure, "\(shape.typeName) codes a key '\(name)' that is none of its stored properties")
+  }
+
+  fileprivate func take<A: ModelAttribute>(direct value: A, _ name: String) throws {
+    let place = try place(of: name)
+    guard shape.isDirect(place, A.self) else { return try take(value, name) }
+    set(value.attributeValue, at: place)
+  }
+
+  fileprivate func take(_ value: any Encodable, _ name: String) throws {
+    let place = try place(of: name)
+    var plain: any Encodable = value
+    if let optional = value as? any OptionalType {
+      guard let wrapped = optional.wrappedValue as? any Encodable else { return }
+      plain = wrapped
+    }
+    let field = shape.fields[place]
+    if case .coded = field.kind {} else if type(of: plain) != field.type { throw otherwise }
+    set(try ValueCoder.encode(plain, as: field.kind), at: place)
+  }
+
+  @usableFromInline var codingPath: [any CodingKey] { [] }
+  @usableFromInline var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  @usableFromInline
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    KeyedEncodingContainer(Keyed<Key>(sink: self))
+  }
+
+  @usableFromInline func unkeyedContainer() -> any UnkeyedEncodingContainer { RefusingContainer() }
+  @usableFromInline func singleValueContainer() -> any SingleValueEncodingContainer { RefusingContainer() }
 }
 
 /// Whatever codes itself otherwise than field by field is stored as one coded value, so that nothing else is asked for.
@@ -49,21 +75,8 @@ private let otherwise = SwiftDataError(
   .modelValidationFailure,
   "a structure that is stored field by field codes itself in another way; use @Attribute(.codable)")
 
-private struct Taker: Encoder {
-  let sink: CompositeEncoder.Sink
-  var codingPath: [any CodingKey] { [] }
-  var userInfo: [CodingUserInfoKey: Any] { [:] }
-
-  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    KeyedEncodingContainer(Keyed<Key>(sink: sink))
-  }
-
-  func unkeyedContainer() -> any UnkeyedEncodingContainer { RefusingContainer() }
-  func singleValueContainer() -> any SingleValueEncodingContainer { RefusingContainer() }
-}
-
 private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
-  let sink: CompositeEncoder.Sink
+  let sink: FieldWriter
   var codingPath: [any CodingKey] { [] }
 
   func encodeNil(forKey key: Key) throws {}

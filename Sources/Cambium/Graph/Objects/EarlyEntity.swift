@@ -26,6 +26,12 @@ extension ManagedObject {
     return reference.row
   }
 
+  /// Forgets where a relationship of a new object was set to lead.
+  package final func unset(relationship name: String) {
+    // Most new objects were given no relationship.
+    if let overlay, !overlay.transients.isEmpty { setValue(nil, forKey: name) }
+  }
+
   /// Takes over what another new object was given: attributes and relationships that this one has as well.
   package final func takeOver(_ other: ManagedObject) {
     guard let early = other.takeEarlyValues() else { return }

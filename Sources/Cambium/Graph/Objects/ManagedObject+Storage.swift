@@ -117,7 +117,10 @@ extension ManagedObject {
   @inline(__always)
   private func isAssigned(_ value: Value, at place: Int) throws -> Bool {
     if let isSame = withOverlay({ $0.lookAtAttribute(place) { $0 == value } }) { return isSame }
-    return state != .inserted ? try committedValue(at: place) == value : false
+    if state == .inserted { return false }
+    // Of an object that was never saved, nothing is to be read.
+    if state == .detached, heldRow == nil, parentState == nil { return value.isNull }
+    return try committedValue(at: place) == value
   }
 
   func noteChange() {

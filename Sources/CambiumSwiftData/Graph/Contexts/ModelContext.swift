@@ -34,7 +34,11 @@ public final class ModelContext: SendableMetatype {
   private var editingID = UUID()
   /// What made the last models of each class.
   private var makers: [ObjectIdentifier: ModelMaker] = [:]
-  private var lastMaker: (entity: EntityDescription, maker: ModelMaker)?
+  /// The last entity that models were made of, and what made them.
+  @exclusivity(unchecked) private var lastEntity: EntityDescription?
+  @exclusivity(unchecked) private var lastMaker: ModelMaker?
+  /// The last class of new models that was found to be the container's.
+  @exclusivity(unchecked) private var lastOwnClass: ModelClass?
 
   /// A context of a container's models.
   public convenience init(_ container: ModelContainer) { self.init(container, .confinement) }
@@ -122,10 +126,10 @@ public final class ModelContext: SendableMetatype {
   /// What makes the models of a row's entity; nil as above.
   func maker(of row: ModelRow) -> ModelMaker? {
     let entity = row.entity
-    if let lastMaker, lastMaker.entity === entity { return lastMaker.maker }
+    if lastEntity === entity { return lastMaker }
     guard let modelClass = stores.classes[entity.name] else { return nil }
     let found = maker(of: modelClass)
-    lastMaker = (entity, found)
+    (lastEntity, lastMaker) = (entity, found)
     return found
   }
 
@@ -140,7 +144,13 @@ public final class ModelContext: SendableMetatype {
   /// The error that a new model is of a class that the container has another one for, under the same name; nil if it is
   /// not.
   func foreignClass(of row: ModelRow) -> SwiftDataError? {
-    guard let own = row.modelClass, let known = stores.classes[row.entity.name], known !== own else { return nil }
+    guard let own = row.modelClass, own !== lastOwnClass, let known = stores.classes[row.entity.name] else {
+      return nil
+    }
+    if known === own {
+      lastOwnClass = own
+      return nil
+    }
     return SwiftDataError(
       .unknownSchema,
       "a \(own.type) is not '\(row.entity.name)' of this container, which is another class of that name; make the model of the "

@@ -29,7 +29,9 @@ public final class ModelClass: @unchecked Sendable {
   private let attacher: (AnyObject, ModelContext) -> Void
   private let shower: (ModelRow, AnyObject) -> Void
   /// What new rows are made with; see ``newRow()``.
-  private let early = AtomicLazyReference<EntityDescription>()
+  ///
+  /// Kept as long as the process. An `AtomicLazyReference` would look up a type for each row.
+  private let early = Atomic<UnsafeMutableRawPointer?>(nil)
 
   private static let known = Mutex<[ObjectIdentifier: ModelClass]>([:])
 
@@ -140,9 +142,21 @@ public final class ModelClass: @unchecked Sendable {
 
   /// A row for a new model, which belongs to no context.
   func newRow() -> ModelRow {
-    let row = ModelRow(entity: early.load() ?? makeEarly(), insertInto: nil)
+    let row = ModelRow(entity: earlyEntity ?? makeEarly(), insertInto: nil)
     row.modelClass = self
     return row
+  }
+
+  private var earlyEntity: EntityDescription? {
+    early.load(ordering: .acquiring).map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Sets ``early``, unless it is set.
+  private func keep(_ entity: EntityDescription) {
+    let made = Unmanaged.passRetained(entity)
+    if !early.compareExchange(expected: nil, desired: made.toOpaque(), ordering: .acquiringAndReleasing).exchanged {
+      made.release()
+    }
   }
 
   /// The entity of the class in a model of its own, so that it can be used before there is a container.
@@ -152,9 +166,9 @@ public final class ModelClass: @unchecked Sendable {
     let made = EarlyModel.entities(of: classes)
     for modelClass in classes {
       guard let entity = made[modelClass.entityName] else { continue }
-      _ = modelClass.early.storeIfNil(entity.twin)
+      modelClass.keep(entity.twin)
     }
-    return early.load() ?? EarlyEntity(EntityDescription(entityName)).twin
+    return earlyEntity ?? EarlyEntity(EntityDescription(entityName)).twin
   }
 }
 

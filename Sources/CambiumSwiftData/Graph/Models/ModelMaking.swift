@@ -51,6 +51,15 @@ final class ModelMaker {
     return ModelMaking.$current.withValue(making) { makeWithValues(row, context) }
   }
 
+  /// Makes the model of a row, which has to be of a class.
+  ///
+  /// - Parameter type: The class.
+  @inline(__always)
+  func make<M: PersistentModel>(_ row: ModelRow, _ context: ModelContext?, as type: M.Type) -> M {
+    if modelClass.beginsWithValues { return unsafeDowncast(make(row, context), to: M.self) }
+    return makeHere(row, context, as: type)
+  }
+
   /// Runs a block that makes models by ``makeHere(_:_:as:)``. Setting the task-local value takes longer than making a
   /// model.
   ///

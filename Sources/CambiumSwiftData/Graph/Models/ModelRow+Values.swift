@@ -34,7 +34,11 @@ extension ModelRow {
       if case .reader(let fields) = fields(name, of: T.self), let value = try? T(from: fields) { return value }
       return codedValue(name)
     }
-    set { if mayBeSet(name) { setCodedValue(newValue, name) } }
+    set {
+      guard mayBeSet(name) else { return }
+      guard let fields = fieldWriter(name, of: T.self) else { return setCodedValue(newValue, name) }
+      setFields(fields, name) { try newValue.encode(to: fields) }
+    }
   }
 
   /// An attribute of a type of the application, or nothing.
@@ -49,7 +53,13 @@ extension ModelRow {
       }
       return codedValue(name)
     }
-    set { if mayBeSet(name) { setCodedValue(newValue, name) } }
+    set {
+      guard mayBeSet(name) else { return }
+      guard let value = newValue, let fields = fieldWriter(name, of: T.self) else {
+        return setCodedValue(newValue, name)
+      }
+      setFields(fields, name) { try value.encode(to: fields) }
+    }
   }
 
   /// A to-one relationship that has a destination.
@@ -90,7 +100,7 @@ extension ModelRow {
     set {
       guard mayBeSet(name) else { return }
       // An initial value of nothing must not take back, when the model is inserted, what the other side leads to.
-      if newValue.isEmpty, isNew { return setValue(nil, forKey: name) }
+      if newValue.isEmpty, isNew { return unset(relationship: name) }
       let rows = newValue.map { $0._$row }
       if rows.contains(where: { isElsewhere($0, name) }) { return }
       if !appendDestinations(rows, to: name) { self[managed: name] = Optional(rows) }
@@ -213,6 +223,27 @@ extension ModelRow {
     }
   }
 
+  /// What a structure that is stored field by field is written into; nil for all other types.
+  @usableFromInline
+  func fieldWriter(_ name: String, of type: Any.Type) -> FieldWriter? {
+    modelClass?.shape(name, of: type).map { FieldWriter($0) }
+  }
+
+  /// Sets an attribute to what a block writes. The context notes an error, and its next save throws it.
+  @inlinable @inline(__always)
+  func setFields(_ fields: FieldWriter, _ name: String, _ write: () throws -> Void) {
+    do { try write() } catch { return keepError(error) }
+    setFields(fields, name)
+  }
+
+  @usableFromInline
+  func setFields(_ fields: FieldWriter, _ name: String) {
+    do { try setEngineValue(.composite(fields.elements), forKey: name) } catch { keep(error) }
+  }
+
+  @usableFromInline
+  func keepError(_ error: any Error) { keep(error) }
+
   /// An attribute of a type of the application, in the general way.
   @usableFromInline
   func codedValue<T: Codable>(_ name: String) -> T { coding(name, as: T.self).read(self, name) }
@@ -228,6 +259,11 @@ extension ModelRow {
 
   /// The model of this row, which has to be of a class.
   func model<M: PersistentModel>(as type: M.Type, _ name: String, of source: ModelRow) -> M? {
+    if owner == nil, let context = source.modelContext, let maker = context.maker(of: self),
+      maker.modelClass.typeID == ObjectIdentifier(type)
+    {
+      return maker.make(self, context, as: type)
+    }
     if let found = model ?? makeModel(context: source.modelContext) {
       // A class that nobody inherits from is told at a glance.
       if Swift.type(of: found) == type { return unsafeDowncast(found, to: type) }
