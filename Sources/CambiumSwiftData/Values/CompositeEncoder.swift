@@ -6,7 +6,7 @@ enum CompositeEncoder {
   static func elements(of value: any Encodable, _ shape: CompositeShape) throws -> CompositeValue {
     let writer = FieldWriter(shape)
     try value.encode(to: writer)
-    return writer.elements
+    return writer.takeElements()
   }
 }
 
@@ -19,10 +19,10 @@ final class FieldWriter: Encoder {
 
   init(_ shape: CompositeShape) { self.shape = shape }
 
-  /// The elements: one for each field, null for a field that is nil.
-  var elements: CompositeValue {
-    var values = values
+  /// Takes out the elements: one for each field, null for a field that is nil.
+  func takeElements() -> CompositeValue {
     while values.count < shape.fields.count { values.append(.null) }
+    defer { values = [] }
     return CompositeValue(names: shape.names, values: values)
   }
 

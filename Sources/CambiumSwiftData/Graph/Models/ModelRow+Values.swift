@@ -78,8 +78,9 @@ extension ModelRow {
     get {
       if isProbed { return probedModel(name, M.self) }
       guard let row: ModelRow = self[managed: name] else { return nil }
-      observed?._withUnsafeGuaranteedRef { $0.keep(row, of: name, self) }
-      return row.model(as: M.self, name, of: self)
+      let context = modelContext
+      observed?._withUnsafeGuaranteedRef { $0.keep(row, of: name, context) }
+      return row.model(as: M.self, name, of: self, context)
     }
     set {
       guard mayBeSet(name) else { return }
@@ -94,13 +95,22 @@ extension ModelRow {
     get {
       if isProbed { return [probedModel(name, M.self)] }
       let rows: [ModelRow] = self[managed: name]
-      observed?._withUnsafeGuaranteedRef { $0.keep(rows, of: name, self) }
-      return rows.compactMap { $0.model(as: M.self, name, of: self) }
+      let context = modelContext
+      observed?._withUnsafeGuaranteedRef { $0.keep(rows, of: name, context) }
+      // To append would look up the type of the array for each model.
+      return [M](unsafeUninitializedCapacity: rows.count) { models, count in
+        for row in rows {
+          guard let model = row.model(as: M.self, name, of: self, context) else { continue }
+          models.initializeElement(at: count, to: model)
+          count += 1
+        }
+      }
     }
     set {
       guard mayBeSet(name) else { return }
       // An initial value of nothing must not take back, when the model is inserted, what the other side leads to.
-      if newValue.isEmpty, isNew { return unset(relationship: name) }
+      // To ask for `isEmpty` would look up the type of the array.
+      if newValue.count == 0, isNew { return unset(relationship: name) }
       let rows = newValue.map { $0._$row }
       if rows.contains(where: { isElsewhere($0, name) }) { return }
       if !appendDestinations(rows, to: name) { self[managed: name] = Optional(rows) }
@@ -238,7 +248,7 @@ extension ModelRow {
 
   @usableFromInline
   func setFields(_ fields: FieldWriter, _ name: String) {
-    do { try setEngineValue(.composite(fields.elements), forKey: name) } catch { keep(error) }
+    do { try setEngineValue(.composite(fields.takeElements()), forKey: name) } catch { keep(error) }
   }
 
   @usableFromInline
@@ -258,13 +268,19 @@ extension ModelRow {
   }
 
   /// The model of this row, which has to be of a class.
-  func model<M: PersistentModel>(as type: M.Type, _ name: String, of source: ModelRow) -> M? {
-    if owner == nil, let context = source.modelContext, let maker = context.maker(of: self),
+  ///
+  /// - Parameters:
+  ///   - name: The relationship that leads here.
+  ///   - source: The row that has the relationship, of a model of the context.
+  func model<M: PersistentModel>(
+    as type: M.Type, _ name: String, of source: ModelRow, _ context: ModelContext?
+  ) -> M? {
+    if owner == nil, let context, let maker = context.maker(of: self),
       maker.modelClass.typeID == ObjectIdentifier(type)
     {
       return maker.make(self, context, as: type)
     }
-    if let found = model ?? makeModel(context: source.modelContext) {
+    if let found = model ?? makeModel(context: context) {
       // A class that nobody inherits from is told at a glance.
       if Swift.type(of: found) == type { return unsafeDowncast(found, to: type) }
       if let found = found as? M { return found }

@@ -111,28 +111,28 @@ public final class ModelRow: ManagedObject {
   @exclusivity(unchecked) private var others: [(name: String, row: ModelRow)] = []
   @exclusivity(unchecked) private var hasTold = false
 
-  /// Keeps the destination of a to-one relationship of the model whose row is `owner`.
-  func keep(_ row: ModelRow, of name: String, _ owner: ModelRow) {
+  /// Keeps the destination of a to-one relationship of a model of a context.
+  func keep(_ row: ModelRow, of name: String, _ context: ModelContext?) {
     if let first, first.name == name {
       if first.row !== row { self.first = (name, row) }
       return
     }
-    tell(owner)
+    tell(context)
     if first == nil { return first = (name, row) }
     guard let place = others.firstIndex(where: { $0.name == name }) else { return others.append((name, row)) }
     if others[place].row !== row { others[place].row = row }
   }
 
   /// Has the context let go of the destinations at its end.
-  private func tell(_ owner: ModelRow) {
-    guard !hasTold, let context = owner.modelContext else { return }
+  private func tell(_ context: ModelContext?) {
+    guard !hasTold, let context else { return }
     hasTold = true
     context.keepsDestinations = true
   }
 
-  /// Keeps the destinations of a to-many relationship of the model whose row is `owner`.
-  func keep(_ rows: [ModelRow], of name: String, _ owner: ModelRow) {
-    if !rows.isEmpty { tell(owner) }
+  /// Keeps the destinations of a to-many relationship of a model of a context.
+  func keep(_ rows: [ModelRow], of name: String, _ context: ModelContext?) {
+    if !rows.isEmpty { tell(context) }
     if let place = destinations.firstIndex(where: { $0.name == name }) {
       destinations[place].rows = rows
     } else if !rows.isEmpty {
