@@ -53,7 +53,7 @@ enum ModelExpansion {
       result += section("\(name): extensions", try ModelMacro.extensions(request))
       for variable in type.variables {
         let source = self.source(of: variable, in: declaration)
-        let member = self.request(source, attribute: attribute, parent: declaration)
+        let member = self.request(source, attribute: attribute, context: [declaration], parent: declaration)
         let added = ModelMacro.attribute(member)
         result += section("\(name).\(variable.name.text): attributes", added)
         if added.isEmpty { continue }

@@ -42,6 +42,17 @@ import Testing
           _name = _SwiftDataNoType()
           _$backingData.take(backingData)
         }
+        private init(
+          _$row row: borrowing CambiumSwiftData.ModelRow, _ context: borrowing CambiumSwiftData.ModelContext?
+        ) {
+          _name = _SwiftDataNoType()
+          _$backingData.take(row, context, self)
+        }
+        static func _$make(_ row: CambiumSwiftData.ModelRow, _ context: CambiumSwiftData.ModelContext?)
+          -> AnyObject?
+        {
+          Trip(_$row: row, context)
+        }
         var _$row: CambiumSwiftData.ModelRow { _$held.counted }
         var _$held: CambiumSwiftData.HeldRow { _$backingData.held ?? _$join() }
         var _$levels: [CambiumSwiftData.ModelRow] { [_$backingData.row] }
@@ -136,6 +147,19 @@ import Testing
         }
         set { _$held.withMutation(of: self, keyPath: \\.`größe`) { $0[model: "größe"] = newValue } }
         """)
+    // The key path is made once, where the class is known and none around it is generic.
+    let kept = ModelExpansion.request(
+      "@_PersistedProperty var größe: Int = 3", context: ["final class Trip: Base {}", "enum V1 {}"])
+    #expect(
+      try PersistedPropertyMacro.peers(kept).hasSuffix(
+        "\nprivate static let _$path_größe = CambiumSwiftData.ModelPath(\\Trip.`größe`)"))
+    #expect(try PersistedPropertyMacro.accessors(kept).contains("access(self, keyPath: Self._$path_größe.keyPath)"))
+    for outer in ["struct Outer<T> {}", "extension Outer {}", "func outer() {}"] {
+      let request = ModelExpansion.request(
+        "@_PersistedProperty var größe: Int = 3", context: ["final class Trip {}", outer])
+      #expect(!(try PersistedPropertyMacro.peers(request)).contains("static"))
+      #expect(try PersistedPropertyMacro.accessors(request).contains("access(self, keyPath: \\.`größe`)"))
+    }
     // A model begins without values.
     #expect(
       try PersistedPropertyMacro.accessors(ModelExpansion.request("@CambiumSwiftData._PersistedProperty var a: Int?"))

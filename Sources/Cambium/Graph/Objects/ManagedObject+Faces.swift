@@ -9,6 +9,21 @@ extension ManagedObject {
   /// The elements of a composite attribute, which stay in the row if all of them are texts; nil if it has no value.
   package final func elements(forKey key: String) throws -> CompositeElements? { try compositeElements(key) }
 
+  /// The destinations of a to-many relationship, in its order if it has one.
+  ///
+  /// - Parameter type: The class to use for the entity that the relationship leads to.
+  /// - Throws: as ``get(_:)``.
+  package final func destinations(forKey key: String, class type: ManagedObject.Type) throws -> [ManagedObject] {
+    let property = try property(key)
+    guard let r = property.relationship, r.isToMany else { throw misread(key, "no to-many relationship", "\(type)") }
+    if property.isTransient { return heldObjects(property) }
+    let context = try requireContext()
+    let ids = try currentToMany(r)
+    if ids.isEmpty { return [] }
+    use(type, for: r, context)
+    return context.lock.run { ids.map { context.destination(of: $0) } }
+  }
+
   /// Notes an error of a call that cannot throw: in the context, or, of an object that is not inserted yet, for the one
   /// that it will be inserted into.
   package final func keep(_ error: any Error) { note(error, losesChange: true) }

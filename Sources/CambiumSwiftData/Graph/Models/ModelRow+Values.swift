@@ -94,13 +94,13 @@ extension ModelRow {
   public subscript<M: PersistentModel>(model name: String) -> [M] {
     get {
       if isProbed { return [probedModel(name, M.self)] }
-      let rows: [ModelRow] = self[managed: name]
+      let rows = destinations(name)
       let context = modelContext
       observed?._withUnsafeGuaranteedRef { $0.keep(rows, of: name, context) }
       // To append would look up the type of the array for each model.
       return [M](unsafeUninitializedCapacity: rows.count) { models, count in
         for row in rows {
-          guard let model = row.model(as: M.self, name, of: self, context) else { continue }
+          guard let row = row as? ModelRow, let model = row.model(as: M.self, name, of: self, context) else { continue }
           models.initializeElement(at: count, to: model)
           count += 1
         }
@@ -151,6 +151,14 @@ extension ModelRow {
     }
     set {
       if mayBeSet(name) { setValue((newValue as? any OptionalType).map { $0.wrappedValue } ?? newValue, forKey: name) }
+    }
+  }
+
+  /// The rows that a to-many relationship leads to. None if they cannot be read; the context notes the error.
+  private func destinations(_ name: String) -> [ManagedObject] {
+    do { return try destinations(forKey: name, class: ModelRow.self) } catch {
+      managedObjectContext?.note(error, losesChange: false)
+      return []
     }
   }
 

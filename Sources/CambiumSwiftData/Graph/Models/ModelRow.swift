@@ -105,7 +105,7 @@ public final class ModelRow: ManagedObject {
 /// not known here.
 @usableFromInline final class ObservedRow {
   @usableFromInline let registrar = ObservationRegistrar()
-  @exclusivity(unchecked) private var destinations: [(name: String, rows: [ModelRow])] = []
+  @exclusivity(unchecked) private var destinations: [(name: String, rows: [ManagedObject])] = []
   /// The destinations of to-one relationships, which are read again and again. Most models have one such relationship.
   @exclusivity(unchecked) private var first: (name: String, row: ModelRow)?
   @exclusivity(unchecked) private var others: [(name: String, row: ModelRow)] = []
@@ -131,7 +131,7 @@ public final class ModelRow: ManagedObject {
   }
 
   /// Keeps the destinations of a to-many relationship of a model of a context.
-  func keep(_ rows: [ModelRow], of name: String, _ context: ModelContext?) {
+  func keep(_ rows: [ManagedObject], of name: String, _ context: ModelContext?) {
     if !rows.isEmpty { tell(context) }
     if let place = destinations.firstIndex(where: { $0.name == name }) {
       destinations[place].rows = rows
