@@ -25,6 +25,8 @@ protocol Face {
   /// Inserts an entry that leads to an aircraft.
   func insertEntry(_ i: Int, _ aircraft: Identifier, _ context: Context)
   func aircraft(_ context: Context) throws -> [Aircraft]
+  /// Goes through all aircraft without keeping them.
+  func walk(_ context: Context, _ body: () -> Void) throws
   func identifiers(_ context: Context) throws -> [Identifier]
   /// Reads all properties.
   func whole(_ one: Aircraft) -> Int
@@ -93,6 +95,17 @@ enum FaceOperations<F: Face> {
   static func fetch(_ count: Int) throws {
     let face = try filled(count)
     try counted { try face.work { context in try require(try face.aircraft(context).count == count) } }
+  }
+
+  static func walk(_ count: Int) throws {
+    let face = try filled(count)
+    try counted {
+      try face.work { context in
+        var found = 0
+        try face.walk(context) { found += 1 }
+        try require(found == count)
+      }
+    }
   }
 
   static func read(_ count: Int) throws {

@@ -27,6 +27,10 @@ struct ModelFace: Face {
     try context.fetch(FetchDescriptor<AircraftModel>())
   }
 
+  func walk(_ context: ModelContext, _ body: () -> Void) throws {
+    try context.enumerate(FetchDescriptor<AircraftModel>()) { _ in body() }
+  }
+
   func identifiers(_ context: ModelContext) throws -> [PersistentIdentifier] {
     try context.fetchIdentifiers(FetchDescriptor<AircraftModel>())
   }

@@ -32,6 +32,10 @@ struct ObjectFace: Face {
     try context.fetch(FetchRequest<AircraftObject>(entityName: "Aircraft"))
   }
 
+  func walk(_ context: ManagedObjectContext, _ body: () -> Void) throws {
+    try context.enumerate(FetchRequest<AircraftObject>(entityName: "Aircraft")) { _ in body() }
+  }
+
   func identifiers(_ context: ManagedObjectContext) throws -> [ManagedObjectID] {
     try context.fetch(FetchRequest<ManagedObjectID>(entityName: "Aircraft"))
   }

@@ -3,6 +3,9 @@ import CambiumKernel
 
 // What another API in front of the object graph needs of objects, beside what everybody has.
 extension ManagedObject {
+  /// Tells the entity from others. To ask for the entity itself takes longer, because it is counted.
+  package final var entityIdentity: ObjectIdentifier? { withHome { ObjectIdentifier($0.entity) } }
+
   /// The value of a stored attribute in the engine's form; nil for a transient or transformed one.
   package final func engineValue(forKey key: String) throws -> Value? { try storedValue(key) }
 

@@ -36,6 +36,7 @@ public final class ModelContext: SendableMetatype {
   private var makers: [ObjectIdentifier: ModelMaker] = [:]
   /// The last entity that models were made of, and what made them.
   @exclusivity(unchecked) private var lastEntity: EntityDescription?
+  @exclusivity(unchecked) private var lastIdentity: ObjectIdentifier?
   @exclusivity(unchecked) private var lastMaker: ModelMaker?
   /// The last class of new models that was found to be the container's.
   @exclusivity(unchecked) private var lastOwnClass: ModelClass?
@@ -125,11 +126,11 @@ public final class ModelContext: SendableMetatype {
 
   /// What makes the models of a row's entity; nil as above.
   func maker(of row: ModelRow) -> ModelMaker? {
+    if let lastIdentity, row.entityIdentity == lastIdentity { return lastMaker }
     let entity = row.entity
-    if lastEntity === entity { return lastMaker }
     guard let modelClass = stores.classes[entity.name] else { return nil }
     let found = maker(of: modelClass)
-    (lastEntity, lastMaker) = (entity, found)
+    (lastEntity, lastIdentity, lastMaker) = (entity, ObjectIdentifier(entity), found)
     return found
   }
 

@@ -181,6 +181,9 @@ extension ModelContext {
 
   /// The model of a row that was fetched as one of a class.
   private func model<T: PersistentModel>(of row: ModelRow, as type: T.Type) throws -> T {
+    if row.owner == nil, let maker = maker(of: row), maker.modelClass.typeID == ObjectIdentifier(type) {
+      return maker.make(row, self, as: type)
+    }
     if let owner = row.model ?? row.makeModel(context: self) {
       if Swift.type(of: owner) == type { return unsafeDowncast(owner, to: T.self) }
       if let found = owner as? T { return found }
