@@ -1,4 +1,5 @@
 import Cambium
+import Synchronization
 
 /// The row for which a context makes a model.
 ///
@@ -7,8 +8,12 @@ import Cambium
 final class ModelMaking: @unchecked Sendable {
   // `@unchecked`: only the thread that makes the model sees it.
 
-  // The task-local value is seen on the thread that sets it, and only while models are made.
-  @TaskLocal static var current: ModelMaking?
+  // Seen on the thread that sets it, and only while models are made.
+  @TaskLocal private static var ofTask: ModelMaking?
+  private static let place = MakingPlace()
+
+  /// What makes a model on this thread.
+  static var current: ModelMaking? { place.isHeldHere ? place.making : ofTask }
 
   fileprivate var made: ModelRow?
 
@@ -18,6 +23,40 @@ final class ModelMaking: @unchecked Sendable {
     let wanted = ObjectIdentifier(type)
     return modelClass.typeID == wanted || modelClass.lineage.contains(wanted) ? made : nil
   }
+
+  /// Runs a block, for whose thread this is ``current`` meanwhile.
+  func asCurrent<R>(_ block: () throws -> R) rethrows -> R {
+    guard Self.place.take() else { return try Self.$ofTask.withValue(self) { try block() } }
+    let outer = Self.place.making
+    Self.place.making = self
+    defer {
+      Self.place.making = outer
+      if outer == nil { Self.place.giveBack() }
+    }
+    return try block()
+  }
+}
+
+/// What makes models on one thread. To set a task-local value takes longer than to make a model, so that this is used
+/// unless another thread does.
+private final class MakingPlace: @unchecked Sendable {
+  // `@unchecked`: `making` is touched by the thread alone that `owner` names.
+
+  /// The thread that has the place; 0 for none. A thread finds its own number here only if it wrote it.
+  private let owner = Atomic<UInt>(0)
+  @exclusivity(unchecked) var making: ModelMaking?
+
+  var isHeldHere: Bool { owner.load(ordering: .relaxed) == CallingThread.number }
+
+  /// Takes the place for this thread, or finds that this thread has it; false if another one does.
+  func take() -> Bool {
+    let thread = CallingThread.number
+    let found = owner.load(ordering: .relaxed)
+    if found == thread { return true }
+    return found == 0 && owner.compareExchange(expected: 0, desired: thread, ordering: .acquiring).exchanged
+  }
+
+  func giveBack() { owner.store(0, ordering: .releasing) }
 }
 
 /// Makes the models of one class for one context, one after the other.
@@ -38,7 +77,7 @@ final class ModelMaker {
     row.modelClass = modelClass
     row.isBeingMade = true
     defer { row.isBeingMade = false }
-    return ModelMaking.$current.withValue(making) {
+    return making.asCurrent {
       let model = M(backingData: ModelBackingData<M>(row: row))
       model._$attach(nil)
       return model
@@ -47,8 +86,9 @@ final class ModelMaker {
 
   /// Makes the model of a row.
   func make(_ row: ModelRow, _ context: ModelContext?) -> AnyObject {
-    guard modelClass.beginsWithValues else { return makePlainly(row, context) }
-    return ModelMaking.$current.withValue(making) { makeWithValues(row, context) }
+    row.modelClass = modelClass
+    guard modelClass.beginsWithValues else { return initialize(row, context) }
+    return making.asCurrent { passingOverValues(row) { initialize(row, context) } }
   }
 
   /// Makes the model of a row, which has to be of a class.
@@ -56,17 +96,14 @@ final class ModelMaker {
   /// - Parameter type: The class.
   @inline(__always)
   func make<M: PersistentModel>(_ row: ModelRow, _ context: ModelContext?, as type: M.Type) -> M {
-    if modelClass.beginsWithValues { return unsafeDowncast(make(row, context), to: M.self) }
-    return makeHere(row, context, as: type)
+    guard modelClass.beginsWithValues else { return makeHere(row, context, as: type) }
+    return making.asCurrent { makeHere(row, context, as: type) }
   }
 
-  /// Runs a block that makes models by ``makeHere(_:_:as:)``. Setting the task-local value takes longer than making a
-  /// model.
-  ///
-  /// - Parameter block: Must not call code of the application.
+  /// Runs a block that makes models by ``makeHere(_:_:as:)``.
   func makeSeveral<R>(_ block: () throws -> R) rethrows -> R {
     guard modelClass.beginsWithValues else { return try block() }
-    return try ModelMaking.$current.withValue(making) { try block() }
+    return try making.asCurrent(block)
   }
 
   /// Makes the model of a row, within ``makeSeveral(_:)``.
@@ -74,28 +111,27 @@ final class ModelMaker {
   /// - Parameter type: The class.
   @inline(__always)
   func makeHere<M: PersistentModel>(_ row: ModelRow, _ context: ModelContext?, as type: M.Type) -> M {
-    if modelClass.beginsWithValues { return unsafeDowncast(makeWithValues(row, context), to: M.self) }
     row.modelClass = modelClass
-    // Not by the closure, which would be counted.
-    return unsafeDowncast(M._$make(row, context) ?? initialize(row, context), to: M.self)
+    // Not by the closure alone, which would be counted.
+    guard modelClass.beginsWithValues else {
+      return unsafeDowncast(M._$make(row, context) ?? initialize(row, context), to: M.self)
+    }
+    return passingOverValues(row) {
+      unsafeDowncast(M._$make(row, context) ?? initialize(row, context), to: M.self)
+    }
   }
 
-  /// Makes a model whose initializer gives no values.
-  private func makePlainly(_ row: ModelRow, _ context: ModelContext?) -> AnyObject {
-    row.modelClass = modelClass
-    return initialize(row, context)
-  }
-
-  /// Makes a model whose initializer gives values that are to be passed over.
-  private func makeWithValues(_ row: ModelRow, _ context: ModelContext?) -> AnyObject {
-    row.modelClass = modelClass
+  /// Runs a block that makes the model of a row by an initializer that gives values.
+  @inline(__always)
+  private func passingOverValues<R>(_ row: ModelRow, _ block: () -> R) -> R {
     row.isBeingMade = true
     let outer = making.made
     making.made = row
-    let model = initialize(row, context)
-    making.made = outer
-    row.isBeingMade = false
-    return model
+    defer {
+      making.made = outer
+      row.isBeingMade = false
+    }
+    return block()
   }
 }
 

@@ -18,7 +18,7 @@ public final class ModelRow: ManagedObject {
   /// Has the registrar of the model, once a property was read; see ``ModelObservation``. Kept by this.
   @exclusivity(unchecked) @usableFromInline private(set) var observed: Unmanaged<ObservedRow>?
   /// Whether the model is being made, so that the initial values of its properties are to be passed over.
-  @exclusivity(unchecked) var isBeingMade = false
+  @exclusivity(unchecked) @usableFromInline var isBeingMade = false
   /// Is told the name of each property that is read; for finding out what a key path leads through.
   @exclusivity(unchecked) @usableFromInline var probe: PathProbe?
 

@@ -37,7 +37,12 @@ public struct ModelStorage<Model: PersistentModel>: ~Copyable {
 
   /// Gives a property its first value, by a block that has the row.
   @inlinable @inline(__always)
-  public mutating func begin(_ set: (ModelRow) -> Void) { (kept ?? makeRow())._withUnsafeGuaranteedRef { set($0) } }
+  public mutating func begin(_ set: (ModelRow) -> Void) {
+    (kept ?? makeRow())._withUnsafeGuaranteedRef {
+      // The model of a stored row has that row's values.
+      if !$0.isBeingMade { set($0) }
+    }
+  }
 
   /// The same for a first value that may be nil. A row begins without values, so that nothing is to be set.
   @inlinable @inline(__always)
