@@ -6,6 +6,8 @@
   /// The key path.
   public let keyPath: KeyPath<Model, Value>
 
+  /// Keeps a key path.
+  ///
   /// - Parameter keyPath: Leads to a property of the model itself.
   @inlinable
   public init(_ keyPath: KeyPath<Model, Value>) { self.keyPath = keyPath }
