@@ -376,7 +376,7 @@ extension FetchedResultsController: SaveObserver {
     switch news {
     case .saved(let saved), .pushed(let saved):
       if isOwn { return noteOwn(saved) }
-      // What another context's save has changed by itself is in what it saved. A child's is not in the stores yet.
+      // A child's changes are not in the stores yet.
       guard case .saved = news, !saved.isEmpty else { return }
       waitingLock.locked { waiting.saved.formUnion(saved) }
       // The thread that saves may not touch the objects of a context without a queue.

@@ -45,7 +45,7 @@ final class FieldTable: @unchecked Sendable {
     return try make()
   }
 
-  /// The same; nil if the path is not one of those that are kept: one that leaves the row, for example.
+  /// The field of a path that is kept; nil for other paths, such as one that leaves the row.
   func kept(_ path: String, _ make: () throws(EngineError) -> RowField) throws(EngineError) -> RowField? {
     guard let place = names[path] else { return nil }
     if let known = UnsafeRawPointer(bitPattern: words[place].load(ordering: .acquiring)) {

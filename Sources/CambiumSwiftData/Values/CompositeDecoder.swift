@@ -14,7 +14,7 @@ private let otherwise = SwiftDataError(
   .modelValidationFailure,
   "a structure that is stored field by field codes itself in another way; use @Attribute(.codable)")
 
-/// What a structure reads its fields from.
+/// A structure reads its fields from this.
 @usableFromInline
 final class FieldReader: Decoder {
   fileprivate let elements: CompositeElements

@@ -10,7 +10,7 @@ enum CompositeEncoder {
   }
 }
 
-/// What a structure writes its fields into.
+/// A structure writes its fields into this.
 @usableFromInline
 final class FieldWriter: Encoder {
   private let shape: CompositeShape

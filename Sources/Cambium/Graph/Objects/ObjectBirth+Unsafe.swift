@@ -1,4 +1,4 @@
-/// What the objects of rows of one entity are made with. Whoever has objects made keeps the twin, and the twin keeps the
+/// Makes the objects of rows of one entity. Whoever has objects made keeps the twin, and the twin keeps the
 /// home, so that no reference is counted for each object.
 struct ObjectBirth {
   let objectClass: ManagedObject.Type

@@ -13,7 +13,7 @@ extension FetchPlanner {
   }
 
   /// - Parameter usual: What the best other way costs. If it is little, no other one is looked for.
-  /// - Parameter shares: See ``narrowings(_:isCount:_:)``.
+  /// - Parameter shares: See ``narrowings(_:isCount:wantsAll:_:)``.
   func related(
     _ conjuncts: [Conjunct], depth: Int, usual: Double, _ shares: inout [Int: Double]
   ) throws(EngineError) -> [Narrowing] {

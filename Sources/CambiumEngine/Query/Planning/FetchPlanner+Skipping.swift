@@ -8,8 +8,10 @@ import CambiumKernel
 //     (2, 1959) (2, 1963) (2, 1998) …  (20, 1969) (20, 1990) …  (55, 2001) …  (149, 1965) …
 //      ^^^^^^^^^^^^^^^^^^               ^^^^^^^^^^^^                              ^^^^^^^^^^^
 extension FetchPlanner {
-  /// More values of a first part are not sought.
+  /// More values of a first part are not sought, and no more rows are found. A fetch that wants few rows may end soon, so
+  /// that for its sake no more is done than to seek the values.
   private static let mostValues = 64.0
+  private static let mostRows = 4096.0
   /// After so many values the planner estimates how many there are. The first ones may be rarer than others, so that it
   /// gives up only if that is many times too much.
   private static let valuesToEstimate = 4
@@ -17,12 +19,20 @@ extension FetchPlanner {
   /// So many entries behind a range are gone through before the next value is sought.
   private static let mostSteps = 6
 
-  /// Adds the rows that indexes tell whose first part no condition confines.
+  /// Adds narrowings by indexes that have conditions on the parts behind their first one, and none on that.
   ///
-  /// Finds these rows at once, because that takes little more than to find out how many there are.
-  func skip(_ conjuncts: [Conjunct], _ found: inout [Narrowing]) throws(EngineError) {
+  /// Finds their rows at once, because that takes little more than to find out how many there are. All indexes together
+  /// cost at most half as much as the best other way.
+  ///
+  /// - Parameter wantsAll: Whether all rows are wanted.
+  func skip(_ conjuncts: [Conjunct], wantsAll: Bool, _ found: inout [Narrowing]) throws(EngineError) {
+    guard makers.contains(where: { $0.paths.count > 1 }) else { return }
     var usual = rowCount * costs.siftedRow
     for narrowing in found { usual = min(usual, narrowing.cost + narrowing.rows * costs.soughtRow) }
+    let most = Self.mostValues * costs.range + (wantsAll ? Self.mostRows * costs.key : 0)
+    var budget = min(usual / 2, most) * share
+    // What a transaction has put off comes into the trees first.
+    _ = try view.settle()
     for maker in makers where maker.paths.count > 1 {
       let isConfined = found.contains {
         if case .ranges(let ranges) = $0.path { return ranges.maker.tree == maker.tree }
@@ -30,7 +40,7 @@ extension FetchPlanner {
       }
       guard !isConfined, isUsable(maker, conjuncts),
         let tail = IndexRanges(maker, conjuncts, keyLimit: view.store.kernel.maxKeyLength, from: 1),
-        tail.ranges.count == 1, let rows = try skip(maker, tail.ranges[0], budget: usual / 2)
+        tail.ranges.count == 1, let rows = try skip(maker, tail.ranges[0], &budget)
       else { continue }
       let count = Double(rows.count)
       found.append(Narrowing(path: .skipped(maker, rows), rows: count, cost: 0, covered: tail.covered))
@@ -38,9 +48,11 @@ extension FetchPlanner {
   }
 
   /// Returns the rows of the entries that are in a range behind the first part of an index, ascending. Nil if finding
-  /// them costs more than the budget, or if there are too many values of the first part, or values that were cut.
-  private func skip(_ maker: KeyMaker, _ behind: KeyRange, budget: Double) throws(EngineError) -> [UInt64]? {
-    var budget = budget
+  /// them costs more than is left of the budget, or if there are too many values of the first part, or values that were
+  /// cut.
+  private func skip(
+    _ maker: KeyMaker, _ behind: KeyRange, _ budget: inout Double
+  ) throws(EngineError) -> [UInt64]? {
     let most = min(Self.mostValues, budget / costs.range)
     if most <= Double(Self.valuesToEstimate) { return nil }
     // Longer keys may have been cut.
@@ -57,7 +69,7 @@ extension FetchPlanner {
         budget -= costs.range
         var key = cursor.key
         var decoder = KeyDecoder(UnsafeRawBufferPointer(rebasing: key[..<(try KeyDecoder.rowID(atEndOf: key).start)]))
-        if budget < 0 || decoder.isAtEnd { return false }
+        if budget < 0 || Double(values) > Self.mostValues || decoder.isAtEnd { return false }
         _ = try decoder.next(descending: !maker.ascending[0])
         let end = decoder.offset
         if decoder.wasCut || end > longest { return false }

@@ -57,7 +57,8 @@ struct FetchPlanner {
       return FetchPlan(path: .nothing, residual: nil, rows: 0, cost: 0)
     }
     var shares: [Int: Double] = [:]
-    let narrowings = try narrowings(conjuncts, isCount: isCount && !plan.sharesRows, &shares)
+    let narrowings = try narrowings(
+      conjuncts, isCount: isCount && !plan.sharesRows, wantsAll: wanted == nil, &shares)
     if isCount, narrowings.count == 1, let only = narrowings.first, Set(only.covered).count == conjuncts.count,
       let cost = countingCost(only), !plan.sharesRows
     {
@@ -320,10 +321,11 @@ struct FetchPlanner {
   ///
   /// - Parameter isCount: Whether only the number of rows is wanted, so that nothing costs less than a range that
   ///   decides.
+  /// - Parameter wantsAll: Whether all rows are wanted that are found.
   /// - Parameter shares: Of conditions of related objects, by place, the share of these that the condition holds for,
   ///   if it becomes known on the way.
   private func narrowings(
-    _ conjuncts: [Conjunct], isCount: Bool = false, _ shares: inout [Int: Double]
+    _ conjuncts: [Conjunct], isCount: Bool = false, wantsAll: Bool = true, _ shares: inout [Int: Double]
   ) throws(EngineError) -> [Narrowing] {
     var found: [Narrowing] = []
     for (place, conjunct) in conjuncts.enumerated() {
@@ -344,7 +346,7 @@ struct FetchPlanner {
         if case .ranges = narrowing.path { return [narrowing] }
       }
     }
-    try skip(conjuncts, &found)
+    try skip(conjuncts, wantsAll: wantsAll, &found)
     for maker in spatialMakers where isUsable(maker, conjuncts) { found += try places(conjuncts, maker) }
     if depth < Self.mostDepth {
       var usual = rowCount * costs.scannedRow

@@ -12,7 +12,7 @@ final class ModelMaking: @unchecked Sendable {
   @TaskLocal private static var ofTask: ModelMaking?
   private static let place = MakingPlace()
 
-  /// What makes a model on this thread.
+  /// The making of a model that is under way on this thread.
   static var current: ModelMaking? { place.isHeldHere ? place.making : ofTask }
 
   fileprivate var made: ModelRow?
@@ -37,7 +37,7 @@ final class ModelMaking: @unchecked Sendable {
   }
 }
 
-/// What makes models on one thread. To set a task-local value takes longer than to make a model, so that this is used
+/// Where one thread keeps the making that is under way. To set a task-local value takes longer than to make a model, so that this is used
 /// unless another thread does.
 private final class MakingPlace: @unchecked Sendable {
   // `@unchecked`: `making` is touched by the thread alone that `owner` names.

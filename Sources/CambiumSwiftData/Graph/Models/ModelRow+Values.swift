@@ -219,7 +219,7 @@ extension ModelRow {
     return PathProbe.model(type, probe)
   }
 
-  /// What a structure that is stored field by field is put together from.
+  /// Where a structure that is stored field by field is read from.
   @usableFromInline
   enum Fields {
     case reader(FieldReader)
@@ -241,7 +241,7 @@ extension ModelRow {
     }
   }
 
-  /// What a structure that is stored field by field is written into; nil for all other types.
+  /// Returns the writer of a structure that is stored field by field; nil for all other types.
   @usableFromInline
   func fieldWriter(_ name: String, of type: Any.Type) -> FieldWriter? {
     modelClass?.shape(name, of: type).map { FieldWriter($0) }
