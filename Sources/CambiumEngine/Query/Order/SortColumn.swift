@@ -172,7 +172,11 @@ final class SortColumn {
     for word in words { isUsed[Int(word)] = true }
     var used: [Int] = []
     for i in keys.indices where isUsed[i] { used.append(i) }
-    used.order { sort.order(keys[$0], keys[$1]) < 0 }
+    let heads = heads()
+    used.order { a, b in
+      if let heads, heads[a] != heads[b] { return heads[a] < heads[b] }
+      return sort.order(keys[a], keys[b]) < 0
+    }
     var ranks = [UInt64](repeating: 0, count: keys.count)
     var rank: UInt64 = 0
     for (place, index) in used.enumerated() {
@@ -180,6 +184,28 @@ final class SortColumn {
       ranks[index] = rank
     }
     return words.map { ranks[Int($0)] }
+  }
+
+  /// The first eight bytes of each value, if all are plain ASCII and ordered by their bytes: they tell most of them
+  /// apart. Null comes before all texts, as no bytes do.
+  private func heads() -> [UInt64]? {
+    guard sort.origin == nil, case .scalars = sort.textOrder else { return nil }
+    var heads: [UInt64] = []
+    heads.reserveCapacity(keys.count)
+    for key in keys {
+      var head: UInt64 = 0
+      if case .string(var text) = key {
+        let isASCII = text.withUTF8 { bytes in
+          for (i, byte) in bytes.prefix(8).enumerated() { head |= UInt64(byte) &<< UInt64(56 - 8 * i) }
+          return UnsafeRawBufferPointer(bytes).isASCII
+        }
+        if !isASCII { return nil }
+      } else if !key.isNull {
+        return nil
+      }
+      heads.append(head)
+    }
+    return heads
   }
 
   /// Keeps the words of some rows only. The row at `last` is the last one that is wanted.
