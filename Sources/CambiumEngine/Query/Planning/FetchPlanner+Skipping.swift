@@ -28,20 +28,26 @@ extension FetchPlanner {
   func skip(_ conjuncts: [Conjunct], wantsAll: Bool, _ found: inout [Narrowing]) throws(EngineError) {
     guard makers.contains(where: { $0.paths.count > 1 }) else { return }
     var usual = rowCount * costs.siftedRow
-    for narrowing in found { usual = min(usual, narrowing.cost + narrowing.rows * costs.soughtRow) }
+    var known: [Int] = []
+    for narrowing in found {
+      usual = min(usual, narrowing.cost + narrowing.rows * costs.soughtRow)
+      known += narrowing.covered
+    }
     let most = Self.mostValues * costs.range + (wantsAll ? Self.mostRows * costs.key : 0)
     var budget = min(usual / 2, most) * share
-    // What a transaction has put off comes into the trees first.
-    _ = try view.settle()
     for maker in makers where maker.paths.count > 1 {
       let isConfined = found.contains {
         if case .ranges(let ranges) = $0.path { return ranges.maker.tree == maker.tree }
         return false
       }
+      // Conditions for which there is an index of their own are not worth it.
       guard !isConfined, isUsable(maker, conjuncts),
         let tail = IndexRanges(maker, conjuncts, keyLimit: view.store.kernel.maxKeyLength, from: 1),
-        tail.ranges.count == 1, let rows = try skip(maker, tail.ranges[0], &budget)
+        tail.ranges.count == 1, tail.covered.contains(where: { !known.contains($0) })
       else { continue }
+      // What a transaction has put off comes into the trees first.
+      _ = try view.settle()
+      guard let rows = try skip(maker, tail.ranges[0], &budget) else { continue }
       let count = Double(rows.count)
       found.append(Narrowing(path: .skipped(maker, rows), rows: count, cost: 0, covered: tail.covered))
     }
