@@ -125,8 +125,8 @@ extension TreeView {
     try forEachLeaf(&base, buffer, lower, upper, body)
   }
 
-  /// The same for callers that look at several ranges: they pass one cursor, and one buffer with room for a key, to all
-  /// calls.
+  /// Lends the leaves of one range to callers that look at several ranges. They pass one cursor, and one buffer with
+  /// room for a key, to all calls.
   @inline(__always)
   final func forEachLeaf(
     _ base: inout BaseCursor, _ buffer: UnsafeMutableRawPointer, _ lower: UnsafeRawBufferPointer,

@@ -31,8 +31,8 @@ extension ModelClass {
       """
   }
 
-  /// What a context makes models with. In a class that others may inherit from, they would have to have such an
-  /// initializer as well.
+  /// The initializer by which a context makes models of a final class. A class with subclasses has none, because each
+  /// subclass would need one as well.
   private var making: String {
     guard isFinal else { return "" }
     return """

@@ -3,7 +3,7 @@
 final class ChangeList: @unchecked Sendable {
   // `@unchecked`: its objects are touched on the context's queue.
 
-  /// What the event changed of one object.
+  /// One object that the event changed, with the change.
   struct Change {
     let object: ManagedObject
     /// The state of the object before the event. In a described list only whether the object existed.

@@ -46,7 +46,7 @@ public struct ContextNotification {
     queryGeneration = context.toldGeneration(isSaved: kind == .didSave)
   }
 
-  /// What an event changed.
+  /// Makes the notification that names the objects which an event changed.
   init(_ list: ChangeList, _ context: ManagedObjectContext) {
     self.init(.objectsDidChange, context)
     for change in list.changes {

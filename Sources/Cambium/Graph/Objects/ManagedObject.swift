@@ -179,8 +179,8 @@ open class ManagedObject {
   /// A class that overrides this has it called for objects of rows as well, without a context and before the object is
   /// that of its row: then the initializer cannot set values, except for objects that the handler of a batch insert
   /// request fills in. The entity that such a class is handed describes that of the object, but may be another
-  /// instance: ask ``entity`` after `super.init`. Set initial values in ``awakeFromInsert()``, and what is no property
-  /// of the model here.
+  /// instance: ask ``entity`` after `super.init`. Set initial values of the model's
+  /// properties in ``awakeFromInsert()``, and those of other Swift properties here.
   public required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     number = ObjectReference.firstTemporaryRow
     state = .detached

@@ -38,8 +38,8 @@ extension ManagedObjectContext {
   /// Saves what a migration has made so far: no rule of the model is checked, and no object is told.
   func saveForMigration() throws { try lock.run { try SaveSession(self, isMigrating: true).run() } }
 
-  /// The values of objects that are about to be deleted, if their deletion can be undone. An object that another context
-  /// has deleted as well has none.
+  /// The values of objects that are about to be deleted, if their deletion can be undone. The entry of an object that
+  /// another context has deleted as well is nil: the undo manager then forgets older values of that object.
   func remains(of deletions: [ManagedObject]) throws -> [ObjectIdentifier: ObjectRemains?] {
     guard let undoManager, undoManager.canUndo || undoManager.canRedo else { return [:] }
     var result: [ObjectIdentifier: ObjectRemains?] = [:]

@@ -1,4 +1,4 @@
-/// What the observers of a coordinator hear of its contexts, on the context's queue.
+/// An event of a context that its coordinator reports to observers, on the context's queue.
 enum ContextNews {
   /// The context has saved into the stores, if there was anything to save; there is nothing after deleting objects that
   /// were never saved. The refreshed objects are those that the save itself has changed, of which no event tells:
@@ -6,7 +6,7 @@ enum ContextNews {
   case saved(ObjectIDNotification)
   /// The context, a child, has saved into its parent.
   case pushed(ObjectIDNotification)
-  /// Objects of the context have other values, because it gave up its unsaved changes or took in what was saved
+  /// The context has new values for some objects, because it gave up its unsaved changes or took in what was saved
   /// elsewhere. If the context has the main queue and a child saved on another one, observers hear of it later.
   case takenIn(ObjectIDNotification)
   /// An event of the context is over.

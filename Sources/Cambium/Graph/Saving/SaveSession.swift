@@ -104,7 +104,7 @@ final class SaveSession {
     if !outcome.changedByRules.isEmpty || !gone.isEmpty {
       settled.byRules.formUnion(ObjectIDNotification(updated: outcome.changedByRules, deleted: gone))
     }
-    // As a rule there is one store, and nothing is copied.
+    // With one store, which is usual, no array is copied.
     func joined(_ known: [ManagedObject], _ new: [ManagedObject]) -> [ManagedObject] {
       let new = gone.isEmpty ? new : new.filter { !gone.contains($0.objectID) }
       return known.isEmpty ? new : known + new

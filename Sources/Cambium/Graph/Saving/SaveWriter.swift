@@ -21,8 +21,8 @@ final class SaveWriter {
     self.batch = batch
   }
 
-  /// Takes in what is to be known of the inserted objects: once, since to look at many objects takes longer than to
-  /// write them.
+  /// Goes through the inserted objects once and notes what later steps need of them, because to look at many objects
+  /// takes longer than to write them.
   func prepare() throws {
     var present: [ObjectReference] = []
     present.reserveCapacity(batch.insertions.count)

@@ -1,15 +1,16 @@
 import CambiumKernel
 
-// An index may serve conditions that say nothing of its first part: there is a range for each value of that part. A search
-// finds each of them, because it skips the entries in between. Where the values are few, that costs less than a scan.
+// An index may serve conditions that say nothing of its first part: there is a range for each value of that part. A
+// search finds each of them, because it skips the entries in between. Where the values are few, that costs less than a
+// scan.
 //
 //     year < 1970, by an index on (seats, year)
 //
 //     (2, 1959) (2, 1963) (2, 1998) …  (20, 1969) (20, 1990) …  (55, 2001) …  (149, 1965) …
 //      ^^^^^^^^^^^^^^^^^^               ^^^^^^^^^^^^                              ^^^^^^^^^^^
 extension FetchPlanner {
-  /// More values of a first part are not sought, and no more rows are found. A fetch that wants few rows may end soon, so
-  /// that for its sake no more is done than to seek the values.
+  /// The planner seeks no more values of a first part, and finds no more rows. A fetch with a limit may end soon, so
+  /// that the planner seeks the values for it and does no more.
   private static let mostValues = 64.0
   private static let mostRows = 4096.0
   /// After so many values the planner estimates how many there are. The first ones may be rarer than others, so that it
@@ -45,7 +46,7 @@ extension FetchPlanner {
         let tail = IndexRanges(maker, conjuncts, keyLimit: view.store.kernel.maxKeyLength, from: 1),
         tail.ranges.count == 1, tail.covered.contains(where: { !known.contains($0) })
       else { continue }
-      // What a transaction has put off comes into the trees first.
+      // A transaction writes the entries that it has gathered into the trees first.
       _ = try view.settle()
       guard let rows = try skip(maker, tail.ranges[0], &budget) else { continue }
       let count = Double(rows.count)

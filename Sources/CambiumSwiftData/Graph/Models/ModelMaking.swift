@@ -37,8 +37,8 @@ final class ModelMaking: @unchecked Sendable {
   }
 }
 
-/// Where one thread keeps the making that is under way. To set a task-local value takes longer than to make a model, so that this is used
-/// unless another thread does.
+/// Where one thread keeps the making that is under way. To set a task-local value takes longer than to make a model, so
+/// that a thread uses this place unless another thread has it.
 private final class MakingPlace: @unchecked Sendable {
   // `@unchecked`: `making` is touched by the thread alone that `owner` names.
 
